@@ -137,6 +137,7 @@ check-format:
 
 lint: deps
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --locked --no-default-features --features parquet,report -- -D warnings
 	@if $(CARGO) fetch -q --locked --manifest-path tests/fuzz/Cargo.toml; then \
 	  CARGO_TARGET_DIR=$(abspath $(TARGET)) $(CARGO) clippy --locked --manifest-path tests/fuzz/Cargo.toml -- -D warnings; \
 	else $(SKIP) "the fuzzer's lints: what it needs cannot be fetched"; fi

@@ -16,7 +16,6 @@ use seedbank::engine::query::{Cause, Change, DiffRequest, SeedChange};
 use seedbank::engine::{Bank, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::synth::{SynthOptions, day_text};
-use seedbank::watch::Unwatched;
 use seedbank_algorithms::cores::{Pick, Slack};
 use seedbank_store::{Reader, tables};
 
@@ -46,13 +45,12 @@ fn authorities(bank: &Bank, refresh: u32, seed: &str) -> BTreeSet<String> {
         refresh: Some(refresh),
     };
     let mut found = BTreeSet::new();
-    bank.cores::<EngineError>(&which, |core| {
+    for core in bank.cores(&which).unwrap() {
+        let core = core.unwrap();
         if core.seed == seed {
             found.extend(core.authorities);
         }
-        Ok(())
-    })
-    .unwrap();
+    }
     found
 }
 
@@ -134,7 +132,7 @@ fn plans(seeds: u32) -> [(&'static str, PlanOptions); 3] {
 fn live(name: &str, days: &[PathBuf], seeds: u32) {
     let place = tempfile::tempdir().unwrap();
     let bank = Bank::create(
-        &place.path().join("bank"),
+        place.path().join("bank"),
         SiteMode::Host.with(UrlRules::Whatwg),
     )
     .unwrap();
@@ -146,21 +144,21 @@ fn live(name: &str, days: &[PathBuf], seeds: u32) {
             max_loss: 100.0,
             ..IngestRequest::default()
         };
-        bank.ingest(&request, &Unwatched).unwrap();
+        bank.ingest(&request).unwrap();
         for (plan, options) in plans(seeds) {
             let request = RefreshRequest {
                 plan: Some(plan.to_owned()),
                 options,
                 ..RefreshRequest::default()
             };
-            let now = bank.refresh(&request, &Unwatched).unwrap().view.refresh;
+            let now = bank.refresh(&request).unwrap().view.refresh;
             let (before, lives) = lives.entry(plan).or_default();
             if let Some(before) = before.replace(now) {
                 let request = DiffRequest {
                     refreshes: vec![before, now],
                     ..DiffRequest::default()
                 };
-                let diff = bank.diff(&request, &Unwatched).unwrap();
+                let diff = bank.diff(&request).unwrap();
                 lives.seeds += diff.summary.from.seeds;
                 lives.kept += diff.summary.kept;
                 for seed in &diff.seeds {

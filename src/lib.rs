@@ -1,10 +1,10 @@
 //! Seedbank selects the pages from which a continuous crawl should start, and explains the selection.
 //!
-//! A [`Bank`](engine::Bank) is one directory. [`ingest`](engine::Bank::ingest) stores crawl snapshots
-//! and daily deltas; [`refresh`](engine::Bank::refresh) selects seeds according to a plan;
-//! [`seeds`](engine::Bank::seeds) and [`cores`](engine::Bank::cores) return them with reasons;
-//! [`diff`](engine::Bank::diff) and [`page_history`](engine::Bank::page_history) return what changed
-//! and why; [`explain`](engine::Bank::explain) returns why any page is or is not a seed.
+//! A [`Bank`] is one directory. [`ingest`](Bank::ingest) stores crawl snapshots
+//! and daily deltas; [`refresh`](Bank::refresh) selects seeds according to a plan;
+//! [`seeds`](Bank::seeds) and [`cores`](Bank::cores) return them with reasons;
+//! [`diff`](Bank::diff) and [`page_history`](Bank::page_history) return what changed
+//! and why; [`explain`](Bank::explain) returns why any page is or is not a seed.
 //!
 //! # Guarantees
 //!
@@ -16,29 +16,31 @@
 //! # Example
 //!
 //! ```
-//! use seedbank::engine::{Bank, IngestRequest, RefreshRequest, Which};
-//! use seedbank::ingest::{Input, Naming};
-//! use seedbank::watch::Unwatched;
+//! use seedbank::ingest::{Naming, Record};
+//! use seedbank::{Bank, IngestRequest, Plan, RefreshRequest};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let folder = tempfile::tempdir()?;
-//! let crawl = folder.path().join("day-000.jsonl");
-//! std::fs::write(
-//!     &crawl,
-//!     r#"{"url": "https://example.org/", "outlinks": ["https://example.net/", "https://example.com/"]}"#,
-//! )?;
-//! let bank = Bank::create(&folder.path().join("bank"), Naming::default())?;
-//! let request = IngestRequest {
-//!     inputs: vec![Input::named(crawl)],
-//!     ..IngestRequest::default()
-//! };
-//! bank.ingest(&request, &Unwatched)?;
-//! bank.refresh(&RefreshRequest::default(), &Unwatched)?;
-//! let seeds = bank.seeds(&Which::default())?;
-//! assert_eq!(seeds[0].url, "https://example.org/");
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("crawl.bank");
+//! let bank = Bank::create(&path, Naming::default())?;
+//! let page = Record::new("https://example.org/").outlinks(["https://example.net/"]);
+//! bank.ingest_records(&IngestRequest::default(), [page])?;
+//!
+//! let plan = Plan::coverage().seeds(20).budget(2_000);
+//! bank.refresh(&RefreshRequest::with("default", plan))?;
+//! for seed in bank.seeds("default")? {
+//!     println!("{}", seed?.url);
+//! }
+//! # assert_eq!(bank.seeds("default")?.count(), 1);
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Features
+//!
+//! All are on by default. `cli` is the command and `serve` the module of that name; without them, the
+//! packages that only they need are not built. `report` is part of both, `parquet` reads and writes
+//! Parquet and reads Arrow. The page [rust] of the guide says more.
 //!
 //! # The guide
 //!
@@ -59,6 +61,7 @@
 //! [maintenance]: crate::guide::maintenance
 //! [browser]: crate::guide::browser
 //! [scrapy]: crate::guide::scrapy
+//! [rust]: crate::guide::rust
 #![doc = include_str!("guide/map.md")]
 #![forbid(unsafe_code)]
 
@@ -66,11 +69,16 @@ pub mod engine;
 pub mod guide;
 pub mod named_enum;
 pub mod render;
+#[cfg(feature = "report")]
 pub mod report;
+#[cfg(feature = "serve")]
 pub mod serve;
 
+#[cfg(feature = "report")]
 mod html;
 
+#[doc(inline)]
+pub use engine::{Bank, EngineError, IngestRequest, Plan, RefreshRequest, Which};
 #[doc(inline)]
 pub use seedbank_algorithms::watch;
 #[doc(inline)]

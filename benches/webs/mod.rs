@@ -13,7 +13,6 @@ use seedbank::engine::{Bank, IngestReport, IngestRequest, PlanOptions, RefreshRe
 use seedbank::engine::{RefreshRequest, Which};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::synth::{SynthOptions, Web};
-use seedbank::watch::Unwatched;
 use seedbank_algorithms::cores::{Hits, Slack};
 use seedbank_algorithms::graph::{HubGraph, Rows};
 use seedbank_algorithms::page::PageId;
@@ -30,7 +29,7 @@ impl Place {
     pub fn new() -> Self {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let bank = Bank::create(
-            &folder.path().join("bank"),
+            folder.path().join("bank"),
             SiteMode::Host.with(UrlRules::Whatwg),
         )
         .unwrap();
@@ -44,7 +43,7 @@ impl Place {
             max_loss: 100.0,
             ..IngestRequest::default()
         };
-        self.bank.ingest(&request, &Unwatched).unwrap()
+        self.bank.ingest(&request).unwrap()
     }
 
     /// Ingests lines as a delta.
@@ -90,7 +89,7 @@ impl Place {
             cold,
             ..RefreshRequest::default()
         };
-        self.bank.refresh(&request, &Unwatched).unwrap()
+        self.bank.refresh(&request).unwrap()
     }
 
     /// Returns the seeds of the last refresh of a plan, in order.
@@ -99,7 +98,12 @@ impl Place {
             plan: Some(plan.to_owned()),
             refresh: None,
         };
-        let seeds = self.bank.seeds(&which).unwrap();
+        let seeds = self
+            .bank
+            .seeds(&which)
+            .unwrap()
+            .collect::<Result<Vec<_>, _>>()
+            .unwrap();
         seeds.into_iter().map(|seed| seed.url).collect()
     }
 

@@ -1,12 +1,13 @@
 //! Progress and interruption of long operations.
 //!
 //! Every long loop of the library takes a [`Watch`]. The command line shows progress bars and turns
-//! Ctrl-C into [`Watch::stopped`]; a library caller passes [`Unwatched`] or its own implementation.
+//! Ctrl-C into [`Watch::stopped`]. Without a watch, functions get [`Unwatched`].
 //! [`Interruptible`] makes reads of pipes and terminals interruptible.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::thread;
 use std::time::Duration;
@@ -52,6 +53,20 @@ pub trait Watch: Sync {
         } else {
             Ok(())
         }
+    }
+}
+
+impl<W: Watch + Send + ?Sized> Watch for Arc<W> {
+    fn stopped(&self) -> bool {
+        (**self).stopped()
+    }
+
+    fn stage(&self, name: &str, total: Option<u64>) {
+        (**self).stage(name, total);
+    }
+
+    fn advance(&self, units: u64) {
+        (**self).advance(units);
     }
 }
 

@@ -7,7 +7,7 @@ use super::session::GlobalArgs;
 use super::{
     backup, check, compact, compare, cores, diff, evaluate, explain, export, forget, graph,
     history, ingest, init, migrate, page, plans, quotas, refresh, repair, report, restore, scores,
-    search, seeds, serve, shell, site, status, synth, undo,
+    search, seeds, shell, site, status, synth, undo,
 };
 use seedbank::engine::maintenance::FORMAT;
 
@@ -21,8 +21,18 @@ const JOBS: [(&str, &[&str]); 6] = [
     (
         "Ask a bank",
         &[
-            "explain", "search", "page", "site", "cores", "diff", "history", "status", "scores",
-            "graph", "serve",
+            "explain",
+            "search",
+            "page",
+            "site",
+            "cores",
+            "diff",
+            "history",
+            "status",
+            "scores",
+            "graph",
+            #[cfg(feature = "serve")]
+            "serve",
         ],
     ),
     ("Judge seeds", &["evaluate", "compare", "report"]),
@@ -89,7 +99,8 @@ pub(super) enum Command {
     Plans(plans::PlansArgs),
     Quotas(quotas::QuotasArgs),
     Report(report::ReportArgs),
-    Serve(serve::ServeArgs),
+    #[cfg(feature = "serve")]
+    Serve(super::serve::ServeArgs),
     Export(export::ExportArgs),
     Graph(graph::GraphArgs),
     Scores(scores::ScoresArgs),

@@ -58,7 +58,11 @@ pub(super) fn run(args: &BackupArgs, session: &Session) -> Result<Outcome, CliEr
         verify: args.verify,
         wait: args.wait,
     };
-    let report = session.run(|watch| Bank::at(&args.bank).backup(&args.folder, &request, watch))?;
+    let report = session.run(|watch| {
+        Bank::at(&args.bank)
+            .watched(watch.clone())
+            .backup(&args.folder, &request)
+    })?;
     args.format.format.print(&report, text)?;
     for damaged in &report.damaged {
         session.warn(format_args!(

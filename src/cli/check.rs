@@ -46,7 +46,7 @@ pub(super) struct CheckResult<'a> {
 }
 
 pub(super) fn run(args: &CheckArgs, session: &Session) -> Result<Outcome, CliError> {
-    let check = session.run(|watch| Bank::at(&args.bank).check(watch))?;
+    let check = session.run(|watch| Bank::at(&args.bank).watched(watch.clone()).check())?;
     let clean = check.is_clean();
     let result = CheckResult {
         clean,

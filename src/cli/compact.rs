@@ -38,7 +38,11 @@ pub(super) struct CompactArgs {
 }
 
 pub(super) fn run(args: &CompactArgs, session: &Session) -> Result<Outcome, CliError> {
-    let report = session.run(|watch| Bank::at(&args.bank).compact(args.wait, watch))?;
+    let report = session.run(|watch| {
+        Bank::at(&args.bank)
+            .watched(watch.clone())
+            .compact(args.wait)
+    })?;
     args.format.format.print(&report, text)?;
     Ok(Outcome::Done)
 }

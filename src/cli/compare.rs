@@ -56,7 +56,9 @@ pub(super) fn run(args: CompareArgs, session: &Session) -> Result<Outcome, CliEr
     request.fetches = args.fetches;
     let found = session.run(|watch| -> Result<ListComparison, CliError> {
         let list = url_list::read(&args.list, watch)?;
-        Ok(Bank::at(&args.bank).compare(&list, &request, watch)?)
+        Ok(Bank::at(&args.bank)
+            .watched(watch.clone())
+            .compare(&list, &request)?)
     })?;
     match args.format.format {
         Format::Json => print_json(&found)?,

@@ -92,7 +92,11 @@ pub(super) fn run(args: CoresArgs, session: &Session) -> Result<Outcome, CliErro
             any = true;
         }
         Some(core) => each(bank.core(&which, core)?)?,
-        None => bank.cores(&which, each)?,
+        None => {
+            for core in bank.cores(which)? {
+                each(core?)?;
+            }
+        }
     }
     out.finish()?;
     if !any {

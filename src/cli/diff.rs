@@ -79,7 +79,7 @@ pub(super) fn run(args: DiffArgs, session: &Session) -> Result<Outcome, CliError
         against: args.against,
         list,
     };
-    let diff = session.run(|watch| Bank::at(&args.bank).diff(&request, watch));
+    let diff = session.run(|watch| Bank::at(&args.bank).watched(watch.clone()).diff(&request));
     let diff = match diff {
         Err(CliError::Engine(EngineError::OneRefresh { plan, only })) => {
             return one_refresh(args.format, &plan, only, session);

@@ -56,24 +56,24 @@ pub(super) struct ExplainArgs {
 
 pub(super) fn run(args: ExplainArgs, session: &Session) -> Result<Outcome, CliError> {
     let bank = Bank::at(&args.bank);
-    let which = args.which.into();
+    let which = args.which;
     let format = args.format.format;
     let cost = match (&args.site, args.urls.as_slice()) {
         (Some(site), _) => {
-            let answer = bank.explain_site(site, &which)?;
+            let answer = bank.explain_site(site, which)?;
             format.print(&answer, |answer| {
                 readable(&site_explanation(answer).to_string()).into_owned()
             })?;
             answer.cost
         }
         (None, [url]) if url != "-" => {
-            let answer = bank.explain(url, &which)?;
+            let answer = bank.explain(url, which)?;
             format.print(&answer, |answer| {
                 readable(&page_explanation(answer).to_string()).into_owned()
             })?;
             answer.cost
         }
-        (None, urls) => return many(&bank.explainer(&which)?, urls, format),
+        (None, urls) => return many(&bank.explainer(which)?, urls, format),
     };
     session.note_cost(cost);
     Ok(Outcome::Done)

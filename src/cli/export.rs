@@ -58,7 +58,11 @@ pub(super) fn run(args: &ExportArgs, session: &Session) -> Result<Outcome, CliEr
     let sites = sites_out.map(|file| Compressed::to(Some(file), &args.bank));
     let mut sites = sites.transpose()?;
     let to_sites = sites.as_mut().map(|sites| -> &mut dyn Write { sites });
-    let exported = session.run(|watch| Bank::at(&args.bank).export(&mut records, to_sites, watch));
+    let exported = session.run(|watch| {
+        Bank::at(&args.bank)
+            .watched(watch.clone())
+            .export(&mut records, to_sites)
+    });
     let exported = exported.map_err(|e| match (e, &sites) {
         (
             CliError::Engine(EngineError::Export {

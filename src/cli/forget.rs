@@ -71,7 +71,7 @@ pub(super) fn run(args: ForgetArgs, session: &Session) -> Result<Outcome, CliErr
         memory: args.memory,
     };
     let bank = Bank::at(&args.bank);
-    let forgotten = session.run(|watch| bank.forget(&request, watch));
+    let forgotten = session.run(|watch| bank.watched(watch.clone()).forget(&request));
     if let Err(CliError::Engine(EngineError::UnknownPage { url, .. })) = &forgotten {
         // The error of `page` names similar pages that the user may have meant.
         bank.page(url, PageLimits::default())?;

@@ -78,7 +78,9 @@ pub(super) fn run(args: &GraphArgs, session: &Session) -> Result<Outcome, CliErr
         .collect();
     let destinations = destinations?;
     let written = session.run(|watch| {
-        let written = pinned.graph(request, folder.temporary.path(), watch);
+        let written = pinned
+            .watched(watch.clone())
+            .graph(request, folder.temporary.path());
         written.map_err(|e| match e {
             EngineError::Write { source, .. } => CliError::File {
                 path: args.out.clone(),

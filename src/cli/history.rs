@@ -55,8 +55,11 @@ pub(super) fn run(args: &HistoryArgs, session: &Session) -> Result<Outcome, CliE
 }
 
 fn page(args: &HistoryArgs, url: &str, session: &Session) -> Result<Outcome, CliError> {
-    let history =
-        session.run(|watch| Bank::at(&args.bank).page_history(url, args.plan.as_deref(), watch))?;
+    let history = session.run(|watch| {
+        Bank::at(&args.bank)
+            .watched(watch.clone())
+            .page_history(url, args.plan.as_deref())
+    })?;
     args.format.format.print(&history, |history| {
         readable(&page_history::text(history)).into_owned()
     })?;

@@ -300,7 +300,7 @@ pub(super) fn run(args: IngestArgs, session: &Session) -> Result<Outcome, CliErr
     let metrics = args.metrics.clone();
     metrics.check(&args.bank)?;
     let request = request(args)?;
-    let report = session.run(|watch| bank.ingest(&request, watch))?;
+    let report = session.run(|watch| bank.watched(watch.clone()).ingest(&request))?;
     // The batch is applied, so it is reported first, and an error of the metrics file after it.
     let written = metrics.write(&bank);
     if report.is_empty {

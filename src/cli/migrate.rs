@@ -43,8 +43,8 @@ pub(super) struct MigrateArgs {
 pub(super) fn run(args: &MigrateArgs, session: &Session) -> Result<Outcome, CliError> {
     let bank = Bank::at(&args.bank);
     let report = session.run(|watch| match &args.to {
-        Some(new) => bank.migrate_to(new, watch),
-        None => bank.migrate(args.wait, watch),
+        Some(new) => bank.watched(watch.clone()).migrate_to(new),
+        None => bank.watched(watch.clone()).migrate(args.wait),
     })?;
     args.format
         .format

@@ -57,6 +57,7 @@ mod restore;
 mod scores;
 mod search;
 mod seeds;
+#[cfg(feature = "serve")]
 mod serve;
 mod session;
 mod shell;
@@ -133,6 +134,7 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Refresh(args) => refresh::run(*args, session),
         Command::Report(args) => report::run(args, session),
         Command::Seeds(args) => seeds::run(args, session),
+        #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args, session),
         Command::Cores(args) => cores::run(args, session),
         Command::Diff(args) => diff::run(args, session),

@@ -127,7 +127,10 @@ fn delete(
     format: Format,
     session: &Session,
 ) -> Result<Outcome, CliError> {
-    let deleted = session.run(|watch| bank.delete_plan(&args.plan, args.wait, watch))?;
+    let deleted = session.run(|watch| {
+        bank.watched(watch.clone())
+            .delete_plan(&args.plan, args.wait)
+    })?;
     format.print(&deleted, deleted_text)?;
     Ok(Outcome::Done)
 }

@@ -50,10 +50,12 @@ pub(super) fn catch_signals() -> io::Result<()> {
     thread::Builder::new().spawn(wait).map(drop)
 }
 
-/// Shows stages as progress bars if they are enabled, and stops the work at its time limit.
+/// Shows stages as progress bars if they are enabled, and stops the work at its time limit. Clones share
+/// the bar, and dropping one of them clears it.
+#[derive(Clone)]
 pub(super) struct Progress {
     shown: bool,
-    bar: Mutex<Option<ProgressBar>>,
+    bar: Arc<Mutex<Option<ProgressBar>>>,
     /// The deadline of the work and the limit that it results from; `None` if there is no limit.
     limit: Option<(Instant, TimeLimit)>,
 }
@@ -62,7 +64,7 @@ impl Progress {
     pub(super) fn new(shown: bool) -> Self {
         Self {
             shown,
-            bar: Mutex::new(None),
+            bar: Arc::default(),
             limit: None,
         }
     }

@@ -92,7 +92,8 @@ pub(super) fn run(args: QuotasArgs, session: &Session) -> Result<Outcome, CliErr
         by: args.by.into(),
         plan: args.plan,
     };
-    let quotas = session.run(|watch| Bank::at(&args.bank).quotas(&request, watch))?;
+    let quotas =
+        session.run(|watch| Bank::at(&args.bank).watched(watch.clone()).quotas(&request))?;
     if quotas.sites.is_empty() {
         session.note("the bank has no pages yet");
         return Ok(Outcome::Nothing);

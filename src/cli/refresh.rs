@@ -9,7 +9,6 @@ use seedbank::engine::plan::{PlanOptions, Scope, Value, ValueBy};
 use seedbank::engine::query::DryRun;
 use seedbank::engine::{Bank, EngineError, RefreshReport, RefreshRequest};
 use seedbank::render;
-use seedbank::watch::Unwatched;
 
 use super::failure::CliError;
 use super::metrics_file::MetricsArgs;
@@ -142,11 +141,11 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
     };
     if bank.is_empty()? {
         // Errors in the parameters come first.
-        watch.ended(bank.dry_run(&request, &watch))?;
+        watch.ended(bank.watched(watch.clone()).dry_run(&request))?;
         return Err(EngineError::EmptyBank.into());
     }
     if args.dry_run {
-        let run = bank.dry_run(&request, &watch);
+        let run = bank.watched(watch.clone()).dry_run(&request);
         let run = watch.ended(run)?;
         drop(watch);
         let verbose = args.explain_cost || session.is_verbose();
@@ -154,10 +153,10 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
         args.metrics.write(&bank)?;
         return outcome;
     }
-    let report = bank.refresh(&request, &watch);
+    let report = bank.watched(watch.clone()).refresh(&request);
     let report = watch.ended(report)?;
     let earlier = match args.format.format {
-        Format::Text => earlier(&bank, &report, &Unwatched)?,
+        Format::Text => earlier(&bank, &report)?,
         Format::Json => None,
     };
     drop(watch);

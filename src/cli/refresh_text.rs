@@ -7,7 +7,6 @@ use seedbank::engine::refresh::{
 };
 use seedbank::engine::{Bank, EngineError, RefreshReport};
 use seedbank::render;
-use seedbank::watch::Watch;
 
 use super::values::human_bytes;
 
@@ -85,11 +84,7 @@ pub(super) struct Earlier {
 }
 
 /// Returns what the new list is compared with; `None` if the history has no other refresh of the plan.
-pub(super) fn earlier(
-    bank: &Bank,
-    report: &RefreshReport,
-    watch: &dyn Watch,
-) -> Result<Option<Earlier>, EngineError> {
+pub(super) fn earlier(bank: &Bank, report: &RefreshReport) -> Result<Option<Earlier>, EngineError> {
     let history = bank.history()?;
     let new = report.view.refresh;
     let mut of_plan = history
@@ -100,7 +95,7 @@ pub(super) fn earlier(
         return Ok(None);
     };
     let last = of_plan.next_back().unwrap_or(first);
-    let turnover = bank.turnover(&[last.refresh, new], watch)?;
+    let turnover = bank.turnover(&[last.refresh, new])?;
     Ok(turnover.first().map(|of| Earlier {
         first: (first.refresh, first.seconds),
         seeds: of.kept + of.lost,

@@ -37,7 +37,11 @@ pub(super) struct RepairArgs {
 }
 
 pub(super) fn run(args: &RepairArgs, session: &Session) -> Result<Outcome, CliError> {
-    let report = session.run(|watch| Bank::at(&args.bank).repair(args.wait, watch))?;
+    let report = session.run(|watch| {
+        Bank::at(&args.bank)
+            .watched(watch.clone())
+            .repair(args.wait)
+    })?;
     args.format.format.print(&report, text)?;
     if report.usable && report.certain && report.lost.is_none() {
         return Ok(Outcome::Done);

@@ -67,7 +67,8 @@ pub(super) fn run(args: ReportArgs, session: &Session) -> Result<Outcome, CliErr
         max_sites: args.max_sites,
         rng_seed: args.rng_seed,
     };
-    let report = session.run(|watch| Bank::at(&args.bank).report(&request, watch))?;
+    let report =
+        session.run(|watch| Bank::at(&args.bank).watched(watch.clone()).report(&request))?;
     write(&report, &args.bank, &args.out, &json)?;
     args.format.format.print(&report, |report| {
         format!(

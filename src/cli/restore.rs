@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use seedbank::display::{counted, escape_controls};
 use seedbank::engine::Bank;
-use seedbank::engine::maintenance::{
-    Backups, RestoreRequest, backups, restore, restore_with_blocklist,
-};
+use seedbank::engine::maintenance::{Backups, RestoreRequest, backups};
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};
@@ -70,9 +68,12 @@ fn restore_one(args: &RestoreArgs, bank: &Path, session: &Session) -> Result<Out
     if let Some(blocking) = &blocking {
         blocking.status()?;
     }
-    let (report, forgotten) = session.run(|watch| match &blocking {
-        None => restore(&args.folder, bank, &request, watch).map(|report| (report, None)),
-        Some(blocking) => restore_with_blocklist(&args.folder, bank, &request, blocking, watch),
+    let (report, forgotten) = session.run(|watch| {
+        let bank = Bank::at(bank).watched(watch.clone());
+        match &blocking {
+            None => Ok((bank.restore(&args.folder, &request)?, None)),
+            Some(blocking) => bank.restore_with_blocklist(&args.folder, &request, blocking),
+        }
     })?;
     if let Some(forgotten) = forgotten {
         session.note(format_args!(

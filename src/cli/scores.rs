@@ -152,7 +152,7 @@ pub(super) fn run(args: &ScoresArgs, session: &Session) -> Result<Outcome, CliEr
             }
             Ok::<_, ScoresError>(())
         };
-        let report = bank.scores(&request, each, &watch)?;
+        let report = bank.watched(watch.clone()).scores(&request, each)?;
         if let Some(mut top) = top {
             top.truncate();
             top.pages.iter().try_for_each(|page| writer.page(page))?;

@@ -48,7 +48,11 @@ pub(super) fn run(args: &SearchArgs, session: &Session) -> Result<Outcome, CliEr
         pages: args.limit as usize,
         examined: args.look,
     };
-    let found = session.run(|watch| Bank::at(&args.bank).search(&args.text, limits, watch))?;
+    let found = session.run(|watch| {
+        Bank::at(&args.bank)
+            .watched(watch.clone())
+            .search(&args.text, limits)
+    })?;
     args.format
         .format
         .print(&found, |found| readable(&text(found, limits)).into_owned())?;

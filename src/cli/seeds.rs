@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use seedbank::display::{counted, is_or_are};
-use seedbank::engine::Bank;
 use seedbank::engine::query::Seed;
+use seedbank::engine::{Bank, EngineError};
 use seedbank::render::{SeedFormat, split_seeds, verdict_sentence, write_seeds};
 
 use super::atomic_file::{AtomicFile, Destination, persist_all};
@@ -85,18 +85,18 @@ pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliErro
             let text = "--split writes files; use --out with the name of a file";
             return Err(CliError::Usage(text.to_owned()));
         }
-        let (seeds, all) = chosen(bank.seeds(&args.which.clone().into())?, &args, session);
+        let (seeds, all) = chosen(all_seeds(&bank, &args)?, &args, session);
         return split(&seeds, all, (parts, out), &args);
     }
     let out = Output::to(args.out.as_deref(), &args.bank)?;
     if !args.if_changed {
-        let seeds = bank.seeds(&args.which.clone().into())?;
+        let seeds = all_seeds(&bank, &args)?;
         write(seeds, &args, out, session)?.finish()?;
         return Ok(Outcome::Done);
     }
     // The bytes of the file decide, since crawlers read the file and not the bank.
     if out.is_to_file() {
-        let seeds = bank.seeds(&args.which.clone().into())?;
+        let seeds = all_seeds(&bank, &args)?;
         if write(seeds, &args, out, session)?.finish_if_changed()? {
             return Ok(Outcome::Done);
         }
@@ -114,7 +114,7 @@ pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliErro
         ));
     }
     // Without a file, compare with the previous refresh of the plan.
-    let list = bank.seeds_with_previous(&args.which.clone().into())?;
+    let list = bank.seeds_with_previous(args.which.clone())?;
     match &list.previous {
         Some(previous) if list.is_unchanged(args.limit.map(|limit| limit as usize)) => {
             session.note(format_args!(
@@ -135,7 +135,7 @@ pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliErro
 
 /// Prints how the plan's list compares with baselines, if that is known.
 fn note_verdict(bank: &Bank, args: &SeedsArgs, session: &Session) -> Result<(), CliError> {
-    let list = bank.seeds_with_previous(&args.which.clone().into())?;
+    let list = bank.seeds_with_previous(args.which.clone())?;
     let plan = bank.plan(&list.plan)?;
     match &plan.summary.parameters.judged {
         Some(verdict) => session.note(format_args!(
@@ -150,6 +150,10 @@ fn note_verdict(bank: &Bank, args: &SeedsArgs, session: &Session) -> Result<(), 
         )),
     }
     Ok(())
+}
+
+fn all_seeds(bank: &Bank, args: &SeedsArgs) -> Result<Vec<Seed>, EngineError> {
+    bank.seeds(args.which.clone())?.collect()
 }
 
 /// Writes the list as the arguments say; the caller must finish the returned output.

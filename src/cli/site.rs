@@ -49,7 +49,11 @@ pub(super) fn run(args: &SiteArgs, session: &Session) -> Result<Outcome, CliErro
         pages: args.look,
         ..limits
     };
-    let facts = session.run(|watch| Bank::at(&args.bank).site(&args.site, limits, watch))?;
+    let facts = session.run(|watch| {
+        Bank::at(&args.bank)
+            .watched(watch.clone())
+            .site(&args.site, limits)
+    })?;
     format.print(&facts, |facts| readable(&text(facts)).into_owned())?;
     Ok(Outcome::Done)
 }

@@ -42,7 +42,11 @@ pub(super) struct UndoArgs {
 }
 
 pub(super) fn run(args: &UndoArgs, session: &Session) -> Result<Outcome, CliError> {
-    let report = session.run(|watch| Bank::at(&args.bank).undo(args.wait, args.memory, watch))?;
+    let report = session.run(|watch| {
+        Bank::at(&args.bank)
+            .watched(watch.clone())
+            .undo(args.wait, args.memory)
+    })?;
     args.format.format.print(&report, text)?;
     Ok(Outcome::Done)
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::Result;
+use seedbank_algorithms::watch::{Unwatched, Watch};
 use seedbank_formats::ingest::{Naming, SUFFIX_LIST, SiteMode, UrlRules};
 use seedbank_store::records::Settings;
 use seedbank_store::{self, Reader, StoreError};
@@ -12,16 +13,17 @@ use seedbank_store::{self, Reader, StoreError};
 /// A bank: one database directory.
 ///
 /// The handle is cheap and keeps nothing open. Each call opens what it needs. A bank allows one
-/// writer at a time, with any number of concurrent readers.
+/// writer at a time, with any number of concurrent readers. Long calls can be watched and stopped
+/// through a [watched](Bank::watched) handle.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// use seedbank::engine::{Bank, Which};
+/// use seedbank::engine::Bank;
 ///
 /// // `bank` has two hubs that link to the same two pages, and one refresh.
-/// let again = Bank::at(bank.path());
+/// let again = Bank::open(bank.path())?;
 /// assert_eq!(again.status()?.counters.crawled, 2);
-/// assert_eq!(again.seeds(&Which::default())?.len(), 1);
+/// assert_eq!(again.seeds("default")?.count(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
@@ -29,6 +31,7 @@ pub struct Bank {
     path: PathBuf,
     /// The state that queries use; `None` for the one published at the time of each query.
     pinned: Option<Arc<Reader>>,
+    watch: Arc<dyn Watch + Send>,
     /// Whether results contain only the last part of file paths.
     hides_folders: bool,
 }
@@ -39,7 +42,7 @@ impl fmt::Debug for Bank {
             .field("path", &self.path)
             .field("pinned", &self.pinned.as_ref().map(|state| state.epoch()))
             .field("hides_folders", &self.hides_folders)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 
@@ -47,7 +50,8 @@ impl Bank {
     /// Creates an empty bank in a folder that does not exist or is empty.
     ///
     /// `naming` determines how URLs are normalised and grouped into sites. It never changes.
-    pub fn create(path: &Path, naming: Naming) -> Result<Self> {
+    pub fn create(path: impl AsRef<Path>, naming: Naming) -> Result<Self> {
+        let path = path.as_ref();
         let settings = Settings {
             site_mode: name_of(&SiteMode::NAMES, naming.sites),
             url_rules: name_of(&UrlRules::NAMES, naming.urls),
@@ -57,10 +61,25 @@ impl Bank {
         Ok(Self::at(path))
     }
 
-    /// Opens the bank in this folder, or creates an empty one if there is none.
+    /// Opens the bank in this folder.
     ///
-    /// `naming` is used only for a new bank. A bank that cannot be read, is damaged or has another
-    /// format is an error and is not changed.
+    /// # Errors
+    ///
+    /// If there is no bank, or if it cannot be read, is damaged or has another format. A handle to such
+    /// a bank, for [`repair`](Self::repair) and [`migrate`](Self::migrate), comes from [`Bank::at`].
+    ///
+    /// ```
+    /// use seedbank::engine::Bank;
+    ///
+    /// assert!(Bank::open("no/such/folder").is_err());
+    /// ```
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Reader::open(path.as_ref())?;
+        Ok(Self::at(path))
+    }
+
+    /// Opens the bank in this folder as [`open`](Self::open) does, or creates an empty one if there is
+    /// none. `naming` is used only for a new bank.
     ///
     /// ```
     /// use seedbank::engine::Bank;
@@ -73,7 +92,8 @@ impl Bank {
     /// assert_eq!(same.status()?.site_mode, SiteMode::BareHost);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn open_or_create(path: &Path, naming: Naming) -> Result<Self> {
+    pub fn open_or_create(path: impl AsRef<Path>, naming: Naming) -> Result<Self> {
+        let path = path.as_ref();
         match Reader::open(path) {
             Ok(_) => Ok(Self::at(path)),
             Err(StoreError::NoBank(_)) => Self::create(path, naming),
@@ -83,17 +103,66 @@ impl Bank {
 
     /// Returns a handle to the bank in this folder without accessing it.
     #[must_use]
-    pub fn at(path: &Path) -> Self {
+    pub fn at(path: impl AsRef<Path>) -> Self {
         Self {
-            path: path.to_path_buf(),
+            path: path.as_ref().to_path_buf(),
             pinned: None,
+            watch: Arc::new(Unwatched),
             hides_folders: false,
+        }
+    }
+
+    /// Returns a handle whose calls report their progress to `watch`, which can stop them. Pass a clone
+    /// of an [`Arc`] to keep access to the watch.
+    ///
+    /// ```
+    #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    ///
+    /// /// Stops when it is told to.
+    /// #[derive(Default)]
+    /// struct Stop(AtomicBool);
+    ///
+    /// impl Watch for Stop {
+    ///     fn stopped(&self) -> bool {
+    ///         self.0.load(Ordering::Relaxed)
+    ///     }
+    /// }
+    ///
+    /// let stop = Arc::new(Stop::default());
+    /// let watched = bank.watched(Arc::clone(&stop));
+    /// watched.refresh(&RefreshRequest::default())?;
+    /// stop.0.store(true, Ordering::Relaxed);
+    /// let stopped = watched.refresh(&RefreshRequest::default());
+    /// assert!(matches!(stopped, Err(EngineError::Interrupted(_))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn watched(&self, watch: impl Watch + Send + 'static) -> Self {
+        Self {
+            watch: Arc::new(watch),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the watch of calls through this handle.
+    pub(crate) fn watch(&self) -> &dyn Watch {
+        &*self.watch
+    }
+
+    /// Returns a handle to another folder with the same watch.
+    pub(super) fn elsewhere(&self, path: &Path) -> Self {
+        Self {
+            watch: Arc::clone(&self.watch),
+            ..Self::at(path)
         }
     }
 
     /// Returns a handle whose results contain only the last part of file paths, and for files of
     /// the bank the path within it. Use it for readers who should not learn about paths on this
     /// machine.
+    #[cfg(feature = "serve")]
     pub(crate) fn hiding_folders(self) -> Self {
         Self {
             hides_folders: true,
@@ -117,7 +186,7 @@ impl Bank {
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
     /// let then = bank.pinned()?;
     /// assert!(then.is_current()?);
-    /// bank.refresh(&RefreshRequest::default(), &Unwatched)?;
+    /// bank.refresh(&RefreshRequest::default())?;
     /// assert_eq!(then.status()?.counters.refreshes, 1);
     /// assert!(!then.is_current()?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -29,34 +29,79 @@ impl Bank {
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-    /// use seedbank::engine::maintenance::{BackupRequest, RestoreRequest, restore};
+    /// use seedbank::engine::maintenance::{BackupRequest, RestoreRequest};
     ///
     /// let backups = bank.path().with_file_name("backups");
-    /// let first = bank.backup(&backups, &BackupRequest::default(), &Unwatched)?;
-    /// let again = bank.backup(&backups, &BackupRequest::default(), &Unwatched)?;
+    /// let first = bank.backup(&backups, &BackupRequest::default())?;
+    /// let again = bank.backup(&backups, &BackupRequest::default())?;
     /// assert_eq!((first.made.backup, again.made.backup), (1, 2));
     /// assert_eq!((first.written_files, again.written_files), (first.made.files, 0));
     ///
-    /// let other = bank.path().with_file_name("restored");
-    /// restore(&backups, &other, &RestoreRequest::default(), &Unwatched)?;
-    /// let other = Bank::at(&other);
+    /// let other = Bank::at(bank.path().with_file_name("restored"));
+    /// other.restore(&backups, &RestoreRequest::default())?;
     /// assert_eq!(other.status()?.counters, bank.status()?.counters);
-    /// assert_eq!(other.seeds(&Which::default())?, bank.seeds(&Which::default())?);
+    /// assert!(other.seeds("default")?.map(Result::unwrap).eq(bank.seeds("default")?.map(Result::unwrap)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn backup(
         &self,
-        folder: &Path,
+        folder: impl AsRef<Path>,
         request: &BackupRequest,
-        watch: &dyn Watch,
     ) -> Result<BackupReport> {
         Ok(seedbank_store::backup(
             self.path(),
-            folder,
+            folder.as_ref(),
             request,
             now(),
-            watch,
+            self.watch(),
         )?)
+    }
+
+    /// Restores this bank from a backup, atomically. Its folder must not exist or be empty.
+    ///
+    /// Every file is compared with its recorded checksum while it is copied. If one is damaged, the
+    /// error names the latest undamaged backup. The bank has the format that it had when it was backed
+    /// up; the next writer migrates it to this build's.
+    ///
+    /// [`Bank::backup`] has an example.
+    ///
+    /// Cost: reads and writes the files of the backup once. If one is damaged, also reads those of
+    /// other backups.
+    pub fn restore(
+        &self,
+        folder: impl AsRef<Path>,
+        request: &RestoreRequest,
+    ) -> Result<RestoreReport> {
+        Ok(seedbank_store::restore(
+            folder.as_ref(),
+            self.path(),
+            request.backup,
+            self.watch(),
+        )?)
+    }
+
+    /// Restores this bank from a backup, as [`restore`](Self::restore) does, without the pages and
+    /// sites on another bank's blocklist, which this bank takes over. The restore is atomic. Returns
+    /// `None` for the forget report if the other bank blocks nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::ConflictingSecrets`](crate::engine::EngineError::ConflictingSecrets) if the
+    /// backup has a blocklist with another secret.
+    ///
+    /// Cost: that of [`restore`](Self::restore), and hashing the URL of each page.
+    pub fn restore_with_blocklist(
+        &self,
+        folder: impl AsRef<Path>,
+        request: &RestoreRequest,
+        other: &Self,
+    ) -> Result<(RestoreReport, Option<ForgetReport>)> {
+        seedbank_store::create_staged(self.path(), |place| {
+            let staged = self.elsewhere(place);
+            let report = staged.restore(folder.as_ref(), request)?;
+            let forgotten = staged.forget_blocked(other, &ForgetRequest::default())?;
+            Ok((report, forgotten))
+        })
     }
 
     /// Merges the files of the bank, so that overwritten entries no longer take disk space. Most of
@@ -72,14 +117,15 @@ impl Bank {
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
     /// let status = bank.status()?;
-    /// let report = bank.compact(false, &Unwatched)?;
+    /// let report = bank.compact(false)?;
     /// // Small batches were in the log, and are in files now.
     /// assert!(report.files > 0 && report.held_bytes == 0);
     /// assert!(bank.status()?.compacted);
     /// assert_eq!(bank.status()?.counters, status.counters);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn compact(&self, wait: bool, watch: &dyn Watch) -> Result<CompactReport> {
+    pub fn compact(&self, wait: bool) -> Result<CompactReport> {
+        let watch = self.watch();
         let report = Writer::open(self.path(), wait, watch)?.compact(watch)?;
         // Reopening starts a new MANIFEST, without the key bounds of deleted files.
         Writer::open(self.path(), true, watch)?.publish_anew()?;
@@ -93,12 +139,12 @@ impl Bank {
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-    /// let report = bank.migrate(false, &Unwatched)?;
+    /// let report = bank.migrate(false)?;
     /// assert_eq!((report.from, report.to), (FORMAT, FORMAT));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn migrate(&self, wait: bool, watch: &dyn Watch) -> Result<MigrateReport> {
-        Ok(seedbank_store::migrate(self.path(), wait, watch)?)
+    pub fn migrate(&self, wait: bool) -> Result<MigrateReport> {
+        Ok(seedbank_store::migrate(self.path(), wait, self.watch())?)
     }
 
     /// Creates a bank in this build's format from the published state, atomically, in a folder that
@@ -107,8 +153,12 @@ impl Bank {
     ///
     /// Cost: on the same file system, links to the table files, which are immutable. On another one
     /// they are copied and compared as in a backup.
-    pub fn migrate_to(&self, new: &Path, watch: &dyn Watch) -> Result<MigrateReport> {
-        Ok(seedbank_store::migrate_to(self.path(), new, watch)?)
+    pub fn migrate_to(&self, new: impl AsRef<Path>) -> Result<MigrateReport> {
+        Ok(seedbank_store::migrate_to(
+            self.path(),
+            new.as_ref(),
+            self.watch(),
+        )?)
     }
 }
 
@@ -120,14 +170,14 @@ impl Bank {
 /// use seedbank::engine::maintenance::{BackupRequest, backups};
 ///
 /// let folder = bank.path().with_file_name("backups");
-/// bank.backup(&folder, &BackupRequest::default(), &Unwatched)?;
+/// bank.backup(&folder, &BackupRequest::default())?;
 /// let found = backups(&folder, true, &Unwatched)?;
 /// assert!(found.is_clean() && found.verified);
 /// assert_eq!((found.backups[0].made.batch, found.backups[0].made.refresh), (1, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn backups(folder: &Path, verify: bool, watch: &dyn Watch) -> Result<Backups> {
-    Ok(seedbank_store::backups(folder, verify, watch)?)
+pub fn backups(folder: impl AsRef<Path>, verify: bool, watch: &dyn Watch) -> Result<Backups> {
+    Ok(seedbank_store::backups(folder.as_ref(), verify, watch)?)
 }
 
 /// Options of a restore.
@@ -135,52 +185,4 @@ pub fn backups(folder: &Path, verify: bool, watch: &dyn Watch) -> Result<Backups
 pub struct RestoreRequest {
     /// The number of the backup; `None` for the latest.
     pub backup: Option<u32>,
-}
-
-/// Restores a bank from a backup, as [`restore`] does, without the pages and sites on another
-/// bank's blocklist, which the new bank takes over. The restore is atomic. Returns `None` for the
-/// forget report if the other bank blocks nothing.
-///
-/// # Errors
-///
-/// [`EngineError::ConflictingSecrets`](crate::engine::EngineError::ConflictingSecrets) if the backup has a blocklist with another secret.
-///
-/// Cost: that of [`restore`], and hashing the URL of each page.
-pub fn restore_with_blocklist(
-    folder: &Path,
-    bank: &Path,
-    request: &RestoreRequest,
-    other: &Bank,
-    watch: &dyn Watch,
-) -> Result<(RestoreReport, Option<ForgetReport>)> {
-    seedbank_store::create_staged(bank, |place| {
-        let report = seedbank_store::restore(folder, place, request.backup, watch)?;
-        let forget = ForgetRequest::default();
-        let forgotten = Bank::at(place).forget_blocked(other, &forget, watch)?;
-        Ok((report, forgotten))
-    })
-}
-
-/// Restores a bank from a backup, atomically, into a folder that does not exist or is empty.
-///
-/// Every file is compared with its recorded checksum while it is copied. If one is damaged, the
-/// error names the latest undamaged backup. The bank has the format that it had when it was backed
-/// up; the next writer migrates it to this build's.
-///
-/// [`Bank::backup`] has an example.
-///
-/// Cost: reads and writes the files of the backup once. If one is damaged, also reads those of
-/// other backups.
-pub fn restore(
-    folder: &Path,
-    bank: &Path,
-    request: &RestoreRequest,
-    watch: &dyn Watch,
-) -> Result<RestoreReport> {
-    Ok(seedbank_store::restore(
-        folder,
-        bank,
-        request.backup,
-        watch,
-    )?)
 }

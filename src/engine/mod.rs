@@ -37,6 +37,6 @@ pub use bank::Bank;
 pub(crate) use bank::naming;
 pub use error::{EngineError, Result};
 pub use ingest::{IngestReport, IngestRequest};
-pub use plan::PlanOptions;
+pub use plan::{Plan, PlanOptions};
 pub use query::Which;
 pub use refresh::{RefreshReport, RefreshRequest};

@@ -47,7 +47,7 @@ fn reference_pagerank(records: &BTreeMap<String, serde_json::Value>) -> BTreeMap
 fn sites_have_the_rank_of_their_pages() {
     let folder = tempfile::tempdir().unwrap();
     let bank = Bank::create(
-        &folder.path().join("bank"),
+        folder.path().join("bank"),
         SiteMode::Host.with(UrlRules::Whatwg),
     )
     .unwrap();
@@ -74,7 +74,7 @@ fn sites_have_the_rank_of_their_pages() {
             inputs: vec![Input::File(file)],
             ..IngestRequest::default()
         };
-        bank.ingest(&request, &Unwatched).unwrap();
+        bank.ingest(&request).unwrap();
         for line in text.lines() {
             let mut record: serde_json::Value = serde_json::from_str(line).unwrap();
             let url = record["url"].as_str().unwrap().to_owned();

@@ -17,6 +17,7 @@ pub(crate) mod bars;
 pub(crate) mod changes;
 pub(crate) mod chart;
 pub(crate) mod figure;
+#[cfg(feature = "serve")]
 pub(crate) mod sparkline;
 pub(crate) mod text;
 pub(crate) mod truncate;

@@ -27,6 +27,7 @@ pub use explain::{
 pub use limits::{without_limit, write_domain_limits, write_queue_limits};
 pub use lines::{Line, Lines, Part};
 pub use names::{kind_name, state_name};
+#[cfg(feature = "serve")]
 pub(crate) use plans::shell_word;
 pub use plans::{PlanWithCommand, plan_flags};
 pub use policy::{write_policy, write_shortage, write_stars};

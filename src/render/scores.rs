@@ -62,7 +62,7 @@ impl<W: Write + Send> ScoreWriter<W> {
     ///
     /// let mut out = ScoreWriter::new(Vec::new(), ScoreFormat::Csv)?;
     /// let each = |score| -> Result<(), Box<dyn std::error::Error>> { Ok(out.page(&score)?) };
-    /// bank.scores(&ScoresRequest::default(), each, &Unwatched)?;
+    /// bank.scores(&ScoresRequest::default(), each)?;
     /// let csv = String::from_utf8(out.finish()?)?;
     /// assert!(csv.starts_with("url,site,state,in_degree"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())

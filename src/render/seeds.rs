@@ -87,7 +87,7 @@ impl SeedFormat {
 /// use seedbank::engine::Which;
 /// use seedbank::render::{SeedFormat, write_seeds};
 ///
-/// let seeds = bank.seeds(&Which::default())?;
+/// let seeds = bank.seeds("default")?.collect::<Result<Vec<_>, _>>()?;
 /// let mut list = Vec::new();
 /// write_seeds(&mut list, &seeds, seeds.len(), SeedFormat::Text)?;
 /// assert_eq!(list, b"http://a.example/\n");

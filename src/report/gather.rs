@@ -7,7 +7,6 @@ use super::answers::{CoreMembers, CoreSummary, Report, ReportSeed, SiteShare};
 use crate::engine::query::{Change, CoreView, DiffRequest, ScoredUrl, SeedDiff, Turnover};
 use crate::engine::refresh::RefreshView;
 use crate::engine::{Bank, EngineError, Which};
-use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, Naming};
 
 /// The number of best authorities of a core.
@@ -26,7 +25,7 @@ const TURNOVERS: usize = 12;
 /// use seedbank::report::{self, Commands, ReportRequest};
 ///
 /// let request = ReportRequest { evaluate: false, ..ReportRequest::default() };
-/// let report = bank.report(&request, &Unwatched)?;
+/// let report = bank.report(&request)?;
 /// let html = report::page(&report, "report.json", &Commands::default());
 /// assert!(html.contains("http://a.example/"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -66,11 +65,8 @@ impl Bank {
     ///
     /// Cost: a scan of the sites, the seeds and cores of the refresh, and the seeds of the plan's twelve
     /// previous refreshes; with experiments, also the whole graph.
-    pub fn report(
-        &self,
-        request: &ReportRequest,
-        watch: &dyn Watch,
-    ) -> Result<Report, EngineError> {
+    pub fn report(&self, request: &ReportRequest) -> Result<Report, EngineError> {
+        let watch = self.watch();
         watch.stage("gather", None);
         let bank = self.pinned()?;
         let refresh = bank.refresh_view(&request.which)?;
@@ -98,33 +94,33 @@ impl Bank {
             turnover: Vec::new(),
         };
         let which = by_number(&report.refresh);
-        bank.cores(&which, |core| {
+        for core in bank.cores(&which)? {
             watch.proceed()?;
-            report.cores.push(summary(core, status.naming()));
-            Ok::<(), EngineError>(())
-        })?;
-        report.changes = bank.changes(&report, watch)?;
-        report.turnover = bank.last_turnovers(&report, watch)?;
+            report.cores.push(summary(core?, status.naming()));
+        }
+        report.changes = bank.changes(&report)?;
+        report.turnover = bank.last_turnovers(&report)?;
         let gained: Option<BTreeSet<&str>> = report.changes.as_ref().map(|changes| {
             let seeds = changes.seeds.iter();
             let gained = seeds.filter(|seed| seed.change == Change::Gained);
             gained.map(|seed| seed.url.as_str()).collect()
         });
         let dead = bank.dead_seeds(&which)?;
-        let seeds = bank.seeds(&which)?.into_iter().map(|seed| ReportSeed {
+        let seeds = bank.seeds(&which)?.collect::<Result<Vec<_>, _>>()?;
+        let seeds = seeds.into_iter().map(|seed| ReportSeed {
             in_previous: gained.as_ref().map(|new| !new.contains(&*seed.url)),
             dead: dead.get(&seed.rank).copied(),
             seed,
         });
         report.seeds = seeds.collect();
         if request.evaluate {
-            bank.measure(request, &kept, &mut report, watch)?;
+            bank.measure(request, &kept, &mut report)?;
         }
         Ok(report)
     }
 
     /// The changes since the plan's previous refresh; `None` if none is stored.
-    fn changes(&self, report: &Report, watch: &dyn Watch) -> Result<Option<SeedDiff>, EngineError> {
+    fn changes(&self, report: &Report) -> Result<Option<SeedDiff>, EngineError> {
         let Some(earlier) = report.previous_refreshes.last() else {
             return Ok(None);
         };
@@ -132,15 +128,11 @@ impl Bank {
             refreshes: vec![earlier.refresh, report.refresh.refresh],
             ..DiffRequest::default()
         };
-        self.diff(&request, watch).map(Some)
+        self.diff(&request).map(Some)
     }
 
     /// The seeds that the plan's last refreshes kept, gained and lost.
-    fn last_turnovers(
-        &self,
-        report: &Report,
-        watch: &dyn Watch,
-    ) -> Result<Vec<Turnover>, EngineError> {
+    fn last_turnovers(&self, report: &Report) -> Result<Vec<Turnover>, EngineError> {
         let earlier = report
             .previous_refreshes
             .iter()
@@ -148,7 +140,7 @@ impl Bank {
         let all: Vec<_> = earlier.chain([report.refresh.refresh]).collect();
         // One more refresh, with which the first is compared.
         let first = all.len().saturating_sub(TURNOVERS + 1);
-        self.turnover(&all[first..], watch)
+        self.turnover(&all[first..])
     }
 }
 

@@ -11,7 +11,6 @@ use crate::engine::evaluate::{
 };
 use crate::engine::refresh::RefreshView;
 use crate::engine::{Bank, EngineError, PlanOptions};
-use seedbank_algorithms::watch::Watch;
 
 /// The most cores between which distances are measured; the map shows no more.
 const CORES: u32 = 40;
@@ -29,7 +28,6 @@ impl Bank {
         request: &ReportRequest,
         stored: &[RefreshView],
         report: &mut Report,
-        watch: &dyn Watch,
     ) -> Result<(), EngineError> {
         let which = by_number(&report.refresh);
         let rng_seed = request.rng_seed;
@@ -43,7 +41,7 @@ impl Bank {
                 holdouts: request.holdouts,
                 ..CrawlRequest::default()
             };
-            report.crawl = or_left_out(report, self.evaluate_crawl(&crawl, watch))?;
+            report.crawl = or_left_out(report, self.evaluate_crawl(&crawl))?;
         }
         if report.cores.len() > 1 {
             let distances = DistancesRequest {
@@ -52,7 +50,7 @@ impl Bank {
                 samples: SAMPLES,
                 rng_seed,
             };
-            report.distances = or_left_out(report, self.evaluate_distances(&distances, watch))?;
+            report.distances = or_left_out(report, self.evaluate_distances(&distances))?;
         }
         if !report.seeds.is_empty() {
             let web = report.counters.crawled + report.counters.known;
@@ -60,10 +58,10 @@ impl Bank {
                 lists: lists(&report.refresh, stored),
                 pages: (web / BUDGET_DIVISOR).max(100),
             };
-            report.budget = or_left_out(report, self.evaluate_budget(&budget, watch))?;
+            report.budget = or_left_out(report, self.evaluate_budget(&budget))?;
         }
         let coverage = coverage_request(request, &report.refresh.parameters);
-        report.coverage = or_left_out(report, self.evaluate_coverage(&coverage, watch))?;
+        report.coverage = or_left_out(report, self.evaluate_coverage(&coverage))?;
         Ok(())
     }
 }

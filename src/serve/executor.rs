@@ -49,6 +49,7 @@ pub(super) struct Executor {
 }
 
 /// Stops work when its time is over or its request is cancelled.
+#[derive(Clone)]
 pub(super) struct Deadline {
     end: Instant,
     cancelled: Arc<AtomicBool>,
@@ -86,7 +87,7 @@ enum Attempt<F> {
 
 /// What an answer is computed from.
 pub(super) struct Context<'a> {
-    /// The bank, pinned to one state.
+    /// The bank, pinned to one state, and watched by `watch`.
     pub(super) bank: &'a Bank,
     /// Name of the bank's folder.
     pub(super) name: &'a str,
@@ -197,7 +198,7 @@ impl Executor {
             return Attempt::Done(Err(RequestError::too_long()));
         }
         let result = (job.compute)(&Context {
-            bank: &snapshot.bank,
+            bank: &snapshot.bank.watched(job.deadline.clone()),
             name: &self.name,
             turnovers: &snapshot.turnovers,
             requests: &self.requests,

@@ -5,7 +5,6 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::engine::query::Turnover;
 use crate::engine::{Bank, EngineError};
-use seedbank_algorithms::watch::Watch;
 
 /// Turnovers by the numbers of the earlier and the later refresh.
 #[derive(Default)]
@@ -19,7 +18,6 @@ impl TurnoverCache {
         &self,
         bank: &Bank,
         refreshes: &[u32],
-        watch: &dyn Watch,
     ) -> Result<Vec<Turnover>, EngineError> {
         // The lock is held during the scan, so that concurrent requests do not repeat it.
         let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -28,7 +26,7 @@ impl TurnoverCache {
         let first = refreshes.windows(2).position(is_missing);
         let last = refreshes.windows(2).rposition(is_missing);
         if let (Some(first), Some(last)) = (first, last) {
-            for turnover in bank.turnover(&refreshes[first..last + 2], watch)? {
+            for turnover in bank.turnover(&refreshes[first..last + 2])? {
                 cached.insert((turnover.previous, turnover.refresh), turnover);
             }
         }

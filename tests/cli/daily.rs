@@ -129,7 +129,7 @@ impl Life {
     }
 
     fn batches(&self) -> u32 {
-        Bank::at(&self.path("bank"))
+        Bank::at(self.path("bank"))
             .status()
             .unwrap()
             .counters

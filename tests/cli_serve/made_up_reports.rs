@@ -9,7 +9,6 @@ use seedbank::engine::plan::{CoverMethod, Method, Scope};
 use seedbank::engine::query::{Cause, Change, Evidence, SuccessorView};
 use seedbank::engine::{Bank, PlanOptions};
 use seedbank::report::{Commands, Report, ReportRequest, SiteShare};
-use seedbank::watch::Unwatched;
 
 /// A URL of somebody who wants to be more than text.
 pub const HOSTILE: &str =
@@ -36,8 +35,8 @@ fn real() -> Report {
         draws: 2,
         ..ReportRequest::default()
     };
-    let bank = Bank::at(&place.path("bank"));
-    bank.report(&request, &Unwatched).unwrap()
+    let bank = Bank::at(place.path("bank"));
+    bank.report(&request).unwrap()
 }
 
 fn mean(mean: f64, error: f64) -> Estimate {

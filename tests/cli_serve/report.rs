@@ -1,6 +1,7 @@
 //! `report` as a command: what it writes, what it rejects, and that it never leaves a partial file.
 
 use std::fs;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::support::command::{Place, TWO_CORES, clean, names, record};
@@ -8,7 +9,7 @@ use seedbank::engine::Bank;
 use seedbank::engine::error::ErrorKind;
 use seedbank::engine::query::DiffRequest;
 use seedbank::report::ReportRequest;
-use seedbank::watch::{Unwatched, Watch};
+use seedbank::watch::Watch;
 use serde_json::Value;
 
 #[track_caller]
@@ -179,7 +180,7 @@ fn the_last_refreshes_are_compared_as_diff_compares_them() {
         .map(|t| t["refresh"].as_u64().unwrap())
         .collect();
     assert_eq!(refreshes, (4..=15).collect::<Vec<u64>>());
-    let bank = Bank::at(&place.path("bank"));
+    let bank = Bank::at(place.path("bank"));
     let mut changed = 0;
     let page = read(&place, "r.html");
     for found in told {
@@ -190,7 +191,7 @@ fn the_last_refreshes_are_compared_as_diff_compares_them() {
                 .to_vec(),
             ..DiffRequest::default()
         };
-        let diff = bank.diff(&request, &Unwatched).unwrap().summary;
+        let diff = bank.diff(&request).unwrap().summary;
         let counts = ["kept", "gained", "lost"].map(number);
         assert_eq!(
             counts,
@@ -209,9 +210,9 @@ fn the_last_refreshes_are_compared_as_diff_compares_them() {
 }
 
 /// Publishes once the report has begun.
-struct Meanwhile<'a>(&'a Place, AtomicU32);
+struct Meanwhile(Arc<Place>, AtomicU32);
 
-impl Watch for Meanwhile<'_> {
+impl Watch for Meanwhile {
     fn stopped(&self) -> bool {
         if self.1.fetch_add(1, Ordering::SeqCst) == 0 {
             self.0.run(&["ingest", "bank", "day1.jsonl"]).done();
@@ -225,20 +226,20 @@ impl Watch for Meanwhile<'_> {
 
 #[test]
 fn it_is_of_one_state() {
-    let place = Place::with_seeds();
+    let place = Arc::new(Place::with_seeds());
     place.write(
         "day1.jsonl",
         "{\"url\": \"http://h1.example/\", \"gone\": true}\n",
     );
-    let bank = Bank::at(&place.path("bank"));
+    let bank = Bank::at(place.path("bank"));
     let request = ReportRequest {
         draws: 2,
         ..ReportRequest::default()
     };
-    let before = bank.report(&request, &Unwatched).unwrap();
-    let watch = Meanwhile(&place, AtomicU32::new(0));
-    assert_eq!(bank.report(&request, &watch).unwrap(), before);
-    assert_ne!(bank.report(&request, &Unwatched).unwrap(), before);
+    let before = bank.report(&request).unwrap();
+    let watched = bank.watched(Meanwhile(Arc::clone(&place), AtomicU32::new(0)));
+    assert_eq!(watched.report(&request).unwrap(), before);
+    assert_ne!(bank.report(&request).unwrap(), before);
 }
 
 #[test]
@@ -299,15 +300,15 @@ impl Watch for Stopping {
 #[test]
 fn it_stops_wherever_it_is_asked_to() {
     let place = Place::with_seeds();
-    let bank = Bank::at(&place.path("bank"));
+    let bank = Bank::at(place.path("bank"));
     let request = ReportRequest {
         draws: 2,
         ..ReportRequest::default()
     };
     let mut stops = 0;
     loop {
-        let watch = Stopping(AtomicU32::new(stops));
-        match bank.report(&request, &watch) {
+        let watched = bank.watched(Stopping(AtomicU32::new(stops)));
+        match watched.report(&request) {
             Ok(report) => break assert_eq!(report.seeds.len(), 2),
             Err(e) => assert_eq!(e.kind(), ErrorKind::Interrupted, "{e}"),
         }

@@ -351,7 +351,7 @@ fn a_thousand_pages_are_as_the_command_line_tells_them() {
     let urls = urls(&place, 1000);
     assert_eq!(urls.len(), 1000);
     let served = Served::start(&place, &["bank"]);
-    let bank = Bank::at(&place.path("bank")).pinned().unwrap();
+    let bank = Bank::at(place.path("bank")).pinned().unwrap();
     let limits = PageLimits::AS_JSON;
     let asked = urls.join("\n") + "\n";
     let explain = ["explain", "bank", "-", "--format", "json"];

@@ -7,7 +7,6 @@ use crate::support::banks::TestBank;
 use seedbank::engine::PlanOptions;
 use seedbank::engine::plan::{CoverMethod, Method};
 use seedbank::engine::query::{Cause, Change, DiffRequest, SeedChange, SeedDiff, UrlList};
-use seedbank::watch::Unwatched;
 
 /// A page of a site of its own.
 fn url(name: &str) -> String {
@@ -73,7 +72,7 @@ fn diff(bank: &TestBank, refreshes: &[u32]) -> SeedDiff {
         refreshes: refreshes.to_vec(),
         ..DiffRequest::default()
     };
-    let diff = bank.bank.diff(&request, &Unwatched).unwrap();
+    let diff = bank.bank.diff(&request).unwrap();
     let summary = &diff.summary;
     let change = i64::from(summary.to.seeds) - i64::from(summary.from.seeds);
     assert_eq!(i64::from(summary.gained) - i64::from(summary.lost), change);
@@ -377,7 +376,7 @@ fn a_list_from_outside_is_compared() {
         }),
         ..DiffRequest::default()
     };
-    let told = bank.bank.diff(&request, &Unwatched).unwrap();
+    let told = bank.bank.diff(&request).unwrap();
     assert_eq!((told.summary.from.seeds, told.summary.to.seeds), (8, 1));
     assert_eq!((told.summary.gained, told.summary.lost), (1, 8));
     let causes: Vec<(String, Option<u32>, Cause, Option<u32>)> = told

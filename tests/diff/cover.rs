@@ -8,7 +8,6 @@ use seedbank::engine::plan::{CoverMethod, Method};
 use seedbank::engine::query::{Cause, Change, DiffRequest};
 use seedbank::engine::{PlanOptions, Which};
 use seedbank::synth::{SynthOptions, day_text};
-use seedbank::watch::Unwatched;
 
 const HOPS: u32 = 5;
 const PER_SITE: usize = 2;
@@ -85,7 +84,12 @@ fn every_cause_by_cover_is_true() {
                 plan: None,
                 refresh: Some(*number),
             };
-            let seeds = life.bank.seeds(&which).unwrap();
+            let seeds = life
+                .bank
+                .seeds(&which)
+                .unwrap()
+                .collect::<Result<Vec<_>, _>>()
+                .unwrap();
             seeds.into_iter().map(|seed| seed.url).collect()
         })
         .collect();
@@ -99,7 +103,7 @@ fn every_cause_by_cover_is_true() {
                 refreshes: vec![numbers[first], numbers[second]],
                 ..DiffRequest::default()
             };
-            let diff = life.bank.diff(&request, &Unwatched).unwrap();
+            let diff = life.bank.diff(&request).unwrap();
             assert_eq!(
                 lists[first].len() + diff.summary.gained as usize,
                 lists[second].len() + diff.summary.lost as usize

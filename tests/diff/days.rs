@@ -11,7 +11,6 @@ use crate::support::days::{Day, Life, Printed, friendlinks, options};
 use crate::support::model::assert_clean;
 use seedbank::engine::query::{Change, DiffRequest, SeedChange};
 use seedbank::synth::{SynthOptions, day_text};
-use seedbank::watch::Unwatched;
 
 /// The batch that must be given.
 #[derive(PartialEq, Eq, Debug, Default)]
@@ -169,7 +168,7 @@ fn check(
         refreshes: numbers.to_vec(),
         ..DiffRequest::default()
     };
-    let diff = life.bank.diff(&request, &Unwatched).unwrap();
+    let diff = life.bank.diff(&request).unwrap();
     let lists = |seeds: &[String]| seeds.iter().cloned().collect::<BTreeSet<String>>();
     let (before, after) = (lists(&from.seeds), lists(&to.seeds));
     let of = |change: Change| {

@@ -6,7 +6,6 @@ use seedbank::engine::PlanOptions;
 use seedbank::engine::plan::{CoverMethod, Method, Value};
 use seedbank::engine::policy::{Limit, List};
 use seedbank::engine::query::{Cause, Change, DiffRequest, SeedChange, UrlList};
-use seedbank::watch::Unwatched;
 use serde_json::json;
 
 fn page(at: &str, targets: &[&str]) -> String {
@@ -20,7 +19,7 @@ fn diff(bank: &TestBank, refreshes: &[u32], list: Option<UrlList>) -> Vec<SeedCh
         list,
         ..DiffRequest::default()
     };
-    bank.bank.diff(&request, &Unwatched).unwrap().seeds
+    bank.bank.diff(&request).unwrap().seeds
 }
 
 #[track_caller]

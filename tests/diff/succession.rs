@@ -13,7 +13,6 @@ use crate::support::plans::exact_cores;
 use seedbank::engine::query::{Cause, Change, DiffRequest, Seed, SuccessorView};
 use seedbank::engine::{Bank, PlanOptions, RefreshRequest};
 use seedbank::synth::{SynthOptions, day_text};
-use seedbank::watch::Unwatched;
 use seedbank_algorithms::cores::Pick;
 
 /// The inter-site targets of a page.
@@ -117,7 +116,7 @@ fn follow(
             plan: Some(plans[0].0.to_owned()),
             ..DiffRequest::default()
         };
-        let diff = life.bank.diff(&request, &Unwatched).unwrap();
+        let diff = life.bank.diff(&request).unwrap();
         let day = life.days.len() - 2;
         let old = Printed::of(&life.bank, *before, day, seeds as usize);
         let today = life.days.last().unwrap();
@@ -147,7 +146,7 @@ fn stability(life: &Life, plan: &str) -> f64 {
             refreshes: pair.to_vec(),
             ..DiffRequest::default()
         };
-        let summary = life.bank.diff(&request, &Unwatched).unwrap().summary;
+        let summary = life.bank.diff(&request).unwrap().summary;
         kept += summary.kept;
         all += summary.from.seeds;
     }
@@ -327,7 +326,7 @@ fn the_past_is_kept_for_the_refreshes_that_are() {
             keep: (day == 3).then_some(2),
             ..RefreshRequest::default()
         };
-        bank.bank.refresh(&request, &Unwatched).unwrap();
+        bank.bank.refresh(&request).unwrap();
         bank.is_sound();
     }
     let diff = |refreshes: &[u32]| {
@@ -336,7 +335,7 @@ fn the_past_is_kept_for_the_refreshes_that_are() {
             refreshes: refreshes.to_vec(),
             ..DiffRequest::default()
         };
-        bank.bank.diff(&request, &Unwatched)
+        bank.bank.diff(&request)
     };
     let error = diff(&[1, 4]).unwrap_err().to_string();
     assert!(error.contains("refresh 1 was deleted"), "{error}");

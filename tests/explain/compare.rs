@@ -20,9 +20,9 @@ use seedbank::engine::query::{
     CompareRequest, CrawlResult, LineState, ListComparison, ListRelation, PageState, PageView,
     UrlList, Why,
 };
-use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
+use seedbank::engine::{Bank, PlanOptions, RefreshRequest, Which};
 use seedbank::synth::{SynthOptions, Web};
-use seedbank::watch::{Unwatched, Watch};
+use seedbank::watch::Watch;
 
 fn list(urls: &[String]) -> UrlList {
     UrlList {
@@ -87,7 +87,7 @@ impl Judge {
 fn budget(bank: &Bank, of: SeedList, pages: u64) -> (CrawlResult, BTreeSet<String>) {
     let lists = vec![of];
     let asked = BudgetRequest { lists, pages };
-    let found = bank.evaluate_budget(&asked, &Unwatched).unwrap();
+    let found = bank.evaluate_budget(&asked).unwrap();
     let row = &found.lists[0];
     let mut told = CrawlResult::default();
     told.starts = row.list.seeds;
@@ -127,7 +127,12 @@ fn is_the_same_crawl(bank: &Bank, plan: &str, urls: &[String], found: &ListCompa
             assert!(all.starts <= of_list.starts);
             continue;
         }
-        let seeds = bank.seeds(&of(plan)).unwrap().into_iter();
+        let seeds = bank
+            .seeds(of(plan))
+            .unwrap()
+            .collect::<Result<Vec<_>, _>>()
+            .unwrap()
+            .into_iter();
         let alive = seeds.map(|seed| seed.url).filter(|url| !dead.contains(url));
         let first: Vec<String> = alive
             .take(usize::try_from(of_list.starts).unwrap())
@@ -155,18 +160,22 @@ fn is_told_as_it_is(bank: &Bank, plan: &str, urls: &[String], found: &ListCompar
     assert_eq!(counts.pages, in_bank + counts.not_in_bank);
     let relations = counts.seeds + counts.covered + counts.near_core + counts.not_covered;
     assert_eq!(in_bank, relations);
-    let seeds = bank.seeds(&of(plan)).unwrap().into_iter();
+    let seeds = bank
+        .seeds(of(plan))
+        .unwrap()
+        .collect::<Result<Vec<_>, _>>()
+        .unwrap()
+        .into_iter();
     let ranks: BTreeMap<String, u32> = seeds.map(|seed| (seed.url, seed.rank)).collect();
     let mut cores: BTreeMap<String, (u32, String)> = BTreeMap::new();
-    bank.cores(&of(plan), |core| {
+    for core in bank.cores(of(plan)).unwrap() {
+        let core = core.unwrap();
         for page in core.hubs.iter().chain(&core.authorities) {
             cores.insert(page.clone(), (core.rank, core.seed.clone()));
         }
-        Ok::<_, EngineError>(())
-    })
-    .unwrap();
+    }
     let by_cores = found.run.method == Method::Cores;
-    let explainer = bank.explainer(&of(plan)).unwrap();
+    let explainer = bank.explainer(of(plan)).unwrap();
     let mut starts = Vec::new();
     let mut first: BTreeMap<&str, u64> = BTreeMap::new();
     for listed in &found.lines {
@@ -242,7 +251,7 @@ fn compared(bank: &Bank, plan: &str, urls: &[String], fetches: &[u64]) -> ListCo
         fetches: fetches.to_vec(),
         ..CompareRequest::new(of(plan))
     };
-    bank.compare(&list(urls), &request, &Unwatched).unwrap()
+    bank.compare(&list(urls), &request).unwrap()
 }
 
 /// Some of the pages of a bank, in an order of their own, with lines that are nothing.
@@ -283,7 +292,7 @@ fn random_histories() {
                 options: exact_cores(options.clone()),
                 ..RefreshRequest::default()
             };
-            bank.refresh(&request, &Unwatched).unwrap();
+            bank.refresh(&request).unwrap();
         }
         crate::support::model::ingest(bank, &more[0], crate::support::histories::PLENTY);
         for (plan, _) in &plans {
@@ -371,19 +380,19 @@ fn a_comparison_can_be_stopped_and_refuses_what_makes_no_sense() {
     bank.delta("{\"url\": \"http://a.example/\", \"outlinks\": [\"http://x.example/\"]}\n");
     let urls = ["http://a.example/".to_owned()];
     let asked = CompareRequest::default();
-    let told = |list: &UrlList, asked: &CompareRequest, watch: &dyn Watch| {
-        let found = bank.bank.compare(list, asked, watch);
+    let told = |bank: &Bank, list: &UrlList, asked: &CompareRequest| {
+        let found = bank.compare(list, asked);
         found.map_err(|error| error.to_string())
     };
-    let none = told(&list(&urls), &asked, &Unwatched).unwrap_err();
+    let none = told(&bank.bank, &list(&urls), &asked).unwrap_err();
     assert!(none.contains("has no plan \"default\""), "{none}");
     bank.refresh("default", &PlanOptions::default(), false);
-    let stopped = told(&list(&urls), &asked, &Stopped).unwrap_err();
+    let stopped = told(&bank.bank.watched(Stopped), &list(&urls), &asked).unwrap_err();
     assert!(stopped.contains("interrupted"), "{stopped}");
     let empty = told(
+        &bank.bank,
         &list(&[String::new(), "# a".to_owned()]),
         &asked,
-        &Unwatched,
     )
     .unwrap_err();
     assert_eq!(empty, "today contains no seeds");
@@ -392,7 +401,7 @@ fn a_comparison_can_be_stopped_and_refuses_what_makes_no_sense() {
             fetches: vec![1, fetches],
             ..CompareRequest::default()
         };
-        let error = told(&list(&urls), &asked, &Unwatched).unwrap_err();
+        let error = told(&bank.bank, &list(&urls), &asked).unwrap_err();
         assert!(
             error.contains("expected crawls of 1 to 20000 fetches"),
             "{error}"
@@ -403,10 +412,10 @@ fn a_comparison_can_be_stopped_and_refuses_what_makes_no_sense() {
         most: 1,
         ..CompareRequest::default()
     };
-    let found = told(&list(&urls), &asked, &Unwatched).unwrap();
+    let found = told(&bank.bank, &list(&urls), &asked).unwrap();
     assert!(found.crawls.is_empty() && found.counts.alive == 1);
     let long = [urls[0].clone(), urls[0].clone()];
-    let error = told(&list(&long), &asked, &Unwatched).unwrap_err();
+    let error = told(&bank.bank, &list(&long), &asked).unwrap_err();
     assert!(
         error.contains("expected a list of at most 1 URLs, found 2 URLs"),
         "{error}"

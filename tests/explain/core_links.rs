@@ -9,7 +9,7 @@ use std::io::Read;
 use crate::support::banks::TestBank;
 use crate::support::model::pages_of;
 use seedbank::engine::query::{CoreView, PageState};
-use seedbank::engine::{EngineError, PlanOptions, Which};
+use seedbank::engine::{PlanOptions, Which};
 use seedbank::synth::{SynthOptions, Web};
 
 fn record(url: &str, outlinks: &[&str]) -> String {
@@ -68,7 +68,7 @@ fn a_core_of_thousands_of_hubs_is_told_in_part() {
     let hubs: String = (0..1_200).map(|n| record(&hub(n), &authorities)).collect();
     bank.delta(&hubs);
     bank.refresh("default", &PlanOptions::default(), false);
-    let links = bank.bank.core_links(&Which::default(), 1).unwrap();
+    let links = bank.bank.core_links(Which::default(), 1).unwrap();
     assert_eq!(
         (links.hubs, links.current_edges, links.lost_edges),
         (1_200, 2_400, 0)
@@ -103,12 +103,11 @@ fn the_links_of_cores_are_those_of_all_pages() {
         page.filter(|page| matches!(page.state, PageState::Known | PageState::Crawled))
     };
     let which = Which::default();
-    let mut cores: Vec<CoreView> = Vec::new();
-    bank.bank
-        .cores(&which, |core| {
-            cores.push(core);
-            Ok::<_, EngineError>(())
-        })
+    let cores: Vec<CoreView> = bank
+        .bank
+        .cores(&which)
+        .unwrap()
+        .collect::<Result<_, _>>()
         .unwrap();
     let mut in_core: BTreeMap<&str, u32> = BTreeMap::new();
     for core in &cores {

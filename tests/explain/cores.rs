@@ -15,7 +15,7 @@ use seedbank::engine::plan::Pages;
 use seedbank::engine::query::{
     CoreView, Explanation, IneligibleReason, NotAdded, Role, RowSums, SidePosition, Why,
 };
-use seedbank::engine::{EngineError, PlanOptions, Which};
+use seedbank::engine::{PlanOptions, Which};
 use seedbank_algorithms::cores::{Growth, Hits};
 
 /// The links between pages of different hosts, by number.
@@ -299,12 +299,11 @@ fn every_page(name: &str, web: &Web, bank: &TestBank, plan: &str, options: &Plan
         plan: Some(plan.to_owned()),
         refresh: None,
     };
-    let mut cores = Vec::new();
-    bank.bank
-        .cores::<EngineError>(&which, |core| {
-            cores.push(core);
-            Ok(())
-        })
+    let cores: Vec<_> = bank
+        .bank
+        .cores(&which)
+        .unwrap()
+        .collect::<Result<_, _>>()
         .unwrap();
     let takes_part = |page: &Page| {
         (!page.spam || options.keep_spam == Some(true))

@@ -221,7 +221,12 @@ fn every_page(bank: &TestBank, loaded: &Loaded, plan: &str, options: &PlanOption
         plan: Some(plan.to_owned()),
         refresh: None,
     };
-    let seeds = bank.bank.seeds(&which).unwrap();
+    let seeds = bank
+        .bank
+        .seeds(&which)
+        .unwrap()
+        .collect::<Result<Vec<_>, _>>()
+        .unwrap();
     let mut by_site: BTreeMap<&str, Vec<&Seed>> = BTreeMap::new();
     for seed in &seeds {
         by_site.entry(&seed.site).or_default().push(seed);

@@ -29,7 +29,7 @@ fn refresh(bank: &Bank, plan: &str, options: &PlanOptions, keep: Option<u32>) ->
         keep,
         ..RefreshRequest::default()
     };
-    bank.refresh(&request, &Unwatched).unwrap().view.refresh
+    bank.refresh(&request).unwrap().view.refresh
 }
 
 /// Both say the same, including of pages about which a refresh keeps nothing.
@@ -69,7 +69,7 @@ fn live_through(options: &PlanOptions) {
     };
     generate(&crawl, &synth, &Unwatched).unwrap();
     let bank = Bank::create(
-        &place.path().join("bank"),
+        place.path().join("bank"),
         seedbank::ingest::Naming::default(),
     )
     .unwrap();
@@ -77,7 +77,7 @@ fn live_through(options: &PlanOptions) {
     let mut kept = Vec::new();
     for day in 0..=DAYS {
         let file = crawl.join(format!("day-{day:03}.jsonl.zst"));
-        bank.ingest(&request(&file), &Unwatched).unwrap();
+        bank.ingest(&request(&file)).unwrap();
         let daily = refresh(&bank, "daily", options, None);
         kept.push(refresh(&bank, "kept", options, Some(2)));
         let fresh = refresh(&bank, &format!("fresh-{day}"), options, None);

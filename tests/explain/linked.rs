@@ -13,7 +13,6 @@ use crate::support::plans::exact_cores;
 use seedbank::engine::plan::{CoverMethod, Method};
 use seedbank::engine::query::{LinkDirection, LinkedPage, LinkedRequest, PageView};
 use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
-use seedbank::watch::Unwatched;
 
 const WAYS: [LinkDirection; 2] = [LinkDirection::In, LinkDirection::Out];
 
@@ -45,7 +44,12 @@ fn seeds_of(bank: &Bank, plans: &[&str]) -> BTreeMap<String, Vec<String>> {
             plan: Some((*plan).to_owned()),
             refresh: None,
         };
-        for seed in bank.seeds(&which).unwrap() {
+        for seed in bank
+            .seeds(&which)
+            .unwrap()
+            .collect::<Result<Vec<_>, _>>()
+            .unwrap()
+        {
             seeds.entry(seed.url).or_default().push((*plan).to_owned());
         }
     }
@@ -58,7 +62,7 @@ fn refresh(bank: &Bank, plan: &str, options: PlanOptions) {
         options: exact_cores(options),
         ..RefreshRequest::default()
     };
-    bank.refresh(&request, &Unwatched).unwrap();
+    bank.refresh(&request).unwrap();
 }
 
 fn judged(bank: &Bank) {

@@ -11,7 +11,7 @@ use seedbank::engine::ingest::ForgetRequest;
 use seedbank::engine::query::{FoundPage, SearchLimits, SearchResult};
 use seedbank::engine::{Bank, EngineError};
 use seedbank::ingest::{self, Naming};
-use seedbank::watch::{Unwatched, Watch};
+use seedbank::watch::Watch;
 use seedbank_store::records::PageState;
 use seedbank_store::{Reader, tables};
 
@@ -145,7 +145,7 @@ impl Names {
 }
 
 fn searched(bank: &Bank, text: &str, limits: SearchLimits) -> SearchResult {
-    bank.search(text, limits, &Unwatched).unwrap()
+    bank.search(text, limits).unwrap()
 }
 
 fn sites(found: &SearchResult) -> Vec<&String> {
@@ -229,7 +229,7 @@ fn what_was_forgotten_is_not_found() {
             what: vec![url.clone()],
             ..ForgetRequest::default()
         };
-        bank.forget(&request, &Unwatched).unwrap();
+        bank.forget(&request).unwrap();
         let found = searched(bank, url, ALL);
         assert_eq!(found.page, None);
         assert!(found.pages.iter().all(|page| page.url != *url));
@@ -250,7 +250,7 @@ impl Watch for Stopped {
 fn nothing_is_no_text_and_a_search_can_be_stopped() {
     let bank = crate::support::banks::TestBank::new();
     for text in ["", " \t\n"] {
-        let error = bank.bank.search(text, ALL, &Unwatched).unwrap_err();
+        let error = bank.bank.search(text, ALL).unwrap_err();
         assert!(matches!(
             error,
             EngineError::Request(RequestError::NothingToFind)
@@ -262,7 +262,7 @@ fn nothing_is_no_text_and_a_search_can_be_stopped() {
         .map(|page| record(&format!("http://a.example/{page}"), &[]))
         .collect();
     bank.delta(&lines.concat());
-    let stopped = bank.bank.search("none", ALL, &Stopped);
+    let stopped = bank.bank.watched(Stopped).search("none", ALL);
     assert!(matches!(stopped, Err(EngineError::Interrupted(_))));
     // What URLs escape may be written out.
     bank.delta("{\"url\": \"http://a.example/caf%C3%A9/a%20b\"}\n");

@@ -14,7 +14,6 @@ use seedbank::engine::query::{
 };
 use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest;
-use seedbank::watch::Unwatched;
 use seedbank_algorithms::page::PageId;
 use seedbank_store::records::{PageRecord, PageState};
 use seedbank_store::{Reader, tables};
@@ -154,7 +153,7 @@ fn refresh(bank: &Bank, plan: &str, options: PlanOptions) {
         options: exact_cores(options),
         ..RefreshRequest::default()
     };
-    bank.refresh(&request, &Unwatched).unwrap();
+    bank.refresh(&request).unwrap();
 }
 
 #[test]
@@ -180,7 +179,7 @@ fn what_is_told_of_a_site_is_what_its_pages_come_to() {
                     pages: most as u64,
                     ..LIMITS
                 };
-                let facts = bank.site(site, limits, &Unwatched).unwrap();
+                let facts = bank.site(site, limits).unwrap();
                 assert_eq!(facts.site, *site);
                 whole.judge(site, &facts, most);
                 let kept = given.get(site).copied().unwrap_or_default();
@@ -218,7 +217,7 @@ fn a_site_that_is_not_known_has_those_that_may_be_meant() {
     let lines = sites.map(|site| format!("{{\"url\": \"http://{site}/\"}}\n"));
     bank.delta(&lines.concat());
     let near = |name: &str| {
-        let error = bank.bank.site(name, LIMITS, &Unwatched).unwrap_err();
+        let error = bank.bank.site(name, LIMITS).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
         assert!(matches!(error, EngineError::UnknownSite { .. }), "{error}");
         match error.hint() {
@@ -231,9 +230,9 @@ fn a_site_that_is_not_known_has_those_that_may_be_meant() {
     let beside = ["news.example.com", "news.example.org", "newer.example"];
     assert_eq!(near("news.example.net"), beside);
     assert_eq!(near("zebra.example"), [""; 0]);
-    let error = bank.bank.site("a b", LIMITS, &Unwatched).unwrap_err();
+    let error = bank.bank.site("a b", LIMITS).unwrap_err();
     assert!(matches!(error, EngineError::InvalidUrl { .. }), "{error}");
-    let named = |name: &str| bank.bank.site(name, LIMITS, &Unwatched).unwrap().site;
+    let named = |name: &str| bank.bank.site(name, LIMITS).unwrap().site;
     assert_eq!(named("OLD.example"), "old.example");
     assert_eq!(named("https://old.example/x"), "old.example");
 }

@@ -17,7 +17,6 @@ use seedbank::engine::plan::Pages;
 use seedbank::engine::query::{CoreView, Seed};
 use seedbank::engine::{Bank, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
-use seedbank::watch::Unwatched;
 use seedbank_algorithms::cores::{Growth, Hits};
 use seedbank_store::records::PageState;
 use serde_json::Value;
@@ -96,7 +95,7 @@ fn ingest_graph(bank: &Bank, folder: &Path) {
             ..request(vec![folder.join("links.tsv.gz")])
         }
     };
-    let report = bank.ingest(&request, &Unwatched).unwrap();
+    let report = bank.ingest(&request).unwrap();
     assert_eq!(report.counts.rejected, 0);
 }
 
@@ -116,18 +115,21 @@ fn selected(bank: &Bank, plan: &str, options: PlanOptions) -> (Vec<Seed>, Vec<Co
         options: exact_cores(options),
         ..RefreshRequest::default()
     };
-    let report = bank.refresh(&request, &Unwatched).unwrap();
+    let report = bank.refresh(&request).unwrap();
     let which = Which {
         plan: Some(plan.to_owned()),
         refresh: Some(report.view.refresh),
     };
-    let mut cores = Vec::new();
-    bank.cores::<EngineError>(&which, |core| {
-        cores.push(core);
-        Ok(())
-    })
-    .unwrap();
-    let seeds = bank.seeds(&which).unwrap();
+    let cores: Vec<_> = bank
+        .cores(&which)
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    let seeds = bank
+        .seeds(&which)
+        .unwrap()
+        .collect::<Result<Vec<_>, _>>()
+        .unwrap();
     assert_eq!(seeds.len(), cores.len());
     for (seed, core) in seeds.iter().zip(&cores) {
         assert_eq!((seed.rank, &seed.url), (core.rank, &core.seed));
@@ -232,7 +234,7 @@ fn check(graph: &str) {
     let folder = shared.join("data").join(graph);
     let place = support::scratch();
     let bank = Bank::create(
-        &place.path().join("bank"),
+        place.path().join("bank"),
         SiteMode::Host.with(UrlRules::Whatwg),
     )
     .unwrap();
@@ -294,7 +296,7 @@ fn one_site_alone() {
     };
     let place = support::scratch();
     let bank = Bank::create(
-        &place.path().join("bank"),
+        place.path().join("bank"),
         SiteMode::Host.with(UrlRules::Whatwg),
     )
     .unwrap();
@@ -337,7 +339,7 @@ fn a_crawl_day_by_day() {
     let golden = support::golden(&shared, "friendlinks.days");
     let place = support::scratch();
     let bank = Bank::create(
-        &place.path().join("bank"),
+        place.path().join("bank"),
         SiteMode::Host.with(UrlRules::Whatwg),
     )
     .unwrap();
@@ -350,10 +352,10 @@ fn a_crawl_day_by_day() {
             max_loss: IngestRequest::default().max_loss,
             ..all.clone()
         };
-        match bank.ingest(&ordinary, &Unwatched) {
+        match bank.ingest(&ordinary) {
             Err(EngineError::TooMuchLost(_)) => {
                 clean_ups.push(day.clone());
-                bank.ingest(&all, &Unwatched).unwrap();
+                bank.ingest(&all).unwrap();
             }
             done => assert!(done.is_ok(), "{day}: {done:?}"),
         }
@@ -397,7 +399,7 @@ fn a_crawl_cut_otherwise() {
     let place = support::scratch();
     let bank_at = |name: &str| {
         Bank::create(
-            &place.path().join(name),
+            place.path().join(name),
             SiteMode::Host.with(UrlRules::Whatwg),
         )
         .unwrap()
@@ -418,7 +420,7 @@ fn a_crawl_cut_otherwise() {
             dated
         };
         let files = group.iter().map(dated).collect();
-        merged.ingest(&request(files), &Unwatched).unwrap();
+        merged.ingest(&request(files)).unwrap();
         for (_, file) in group {
             let text = support::gunzip(file);
             let lines: Vec<&str> = text.lines().collect();
@@ -430,7 +432,7 @@ fn a_crawl_cut_otherwise() {
                     again: true,
                     ..request(vec![file])
                 };
-                cut.ingest(&again, &Unwatched).unwrap();
+                cut.ingest(&again).unwrap();
             }
         }
         let (day, _) = group.last().unwrap();
@@ -454,7 +456,7 @@ fn output(place: &Path, threads: usize, folder: &Path) -> BTreeMap<&'static str,
         .unwrap();
     pool.install(|| {
         let bank = Bank::create(
-            &place.join(threads.to_string()),
+            place.join(threads.to_string()),
             SiteMode::Host.with(UrlRules::Whatwg),
         )
         .unwrap();

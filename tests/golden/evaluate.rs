@@ -12,7 +12,6 @@ use seedbank::engine::evaluate::{
     MethodsRequest, SeedList,
 };
 use seedbank::engine::{PlanOptions, Which};
-use seedbank::watch::Unwatched;
 use serde_json::Value;
 
 fn close(found: f64, wanted: &Value, what: &str) {
@@ -36,7 +35,7 @@ fn crawl(bank: &TestBank, urls: Vec<String>, top: u32) -> CrawlEvaluation {
         compared_with: ComparedWith::Nothing,
         ..CrawlRequest::default()
     };
-    bank.bank.evaluate_crawl(&request, &Unwatched).unwrap()
+    bank.bank.evaluate_crawl(&request).unwrap()
 }
 
 fn top_agrees(name: &str, found: &CrawlEvaluation, wanted: &Value) {
@@ -78,7 +77,7 @@ fn distances_agree(name: &str, bank: &TestBank, wanted: &Value) {
         samples: 10,
         rng_seed: 0,
     };
-    let found = bank.bank.evaluate_distances(&request, &Unwatched).unwrap();
+    let found = bank.bank.evaluate_distances(&request).unwrap();
     let wanted = &wanted["core_distances"];
     assert_eq!(
         serde_json::json!(found.distances),
@@ -165,7 +164,7 @@ fn greedy_over_the_web_finds_more_per_page_fetched() {
         },
         ..MethodsRequest::default()
     };
-    let found = bank.bank.evaluate_methods(&request, &Unwatched).unwrap();
+    let found = bank.bank.evaluate_methods(&request).unwrap();
     for (budget, wanted) in [(1_000, 0.95), (5_000, 1.25), (20_000, 1.3)] {
         let lists = found.comparison.lists.iter();
         let lists: Vec<_> = lists.filter(|list| list.budget == budget).collect();

@@ -6,18 +6,17 @@
 use crate::support;
 use crate::support::plans::exact_cores;
 use seedbank::engine::query::CoreView;
-use seedbank::engine::{Bank, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which};
+use seedbank::engine::{Bank, IngestRequest, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::{Input, Naming, SiteMode, UrlRules};
-use seedbank::watch::Unwatched;
 
 fn cores(crawl: &std::path::Path, naming: Naming) -> Vec<CoreView> {
     let place = support::scratch();
-    let bank = Bank::create(&place.path().join("bank"), naming).unwrap();
+    let bank = Bank::create(place.path().join("bank"), naming).unwrap();
     let request = IngestRequest {
         inputs: vec![Input::File(crawl.to_path_buf())],
         ..IngestRequest::default()
     };
-    bank.ingest(&request, &Unwatched).unwrap();
+    bank.ingest(&request).unwrap();
     let request = RefreshRequest {
         options: exact_cores(PlanOptions {
             seeds: Some(100),
@@ -25,13 +24,12 @@ fn cores(crawl: &std::path::Path, naming: Naming) -> Vec<CoreView> {
         }),
         ..RefreshRequest::default()
     };
-    bank.refresh(&request, &Unwatched).unwrap();
-    let mut cores = Vec::new();
-    bank.cores::<EngineError>(&Which::default(), |core| {
-        cores.push(core);
-        Ok(())
-    })
-    .unwrap();
+    bank.refresh(&request).unwrap();
+    let cores: Vec<_> = bank
+        .cores(Which::default())
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
     cores
 }
 

@@ -7,7 +7,6 @@ use std::path::Path;
 use seedbank::engine::Bank;
 use seedbank::engine::graph_export::{GraphFormat, GraphOf, GraphReport, GraphRequest};
 use seedbank::engine::query::PageState;
-use seedbank::watch::Unwatched;
 use webgraph::prelude::{BvGraphSeq, RandomAccessGraph, SequentialLabeling, VecGraph};
 
 use crate::support::gunzip;
@@ -97,7 +96,7 @@ impl Graph {
 pub fn written(bank: &Bank, of: GraphOf, format: GraphFormat) -> (tempfile::TempDir, GraphReport) {
     let folder = crate::support::scratch();
     let request = GraphRequest { of, format };
-    let report = bank.graph(request, folder.path(), &Unwatched).unwrap();
+    let report = bank.graph(request, folder.path()).unwrap();
     let mut names: Vec<String> = fs::read_dir(folder.path())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())

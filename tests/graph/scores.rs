@@ -8,7 +8,6 @@ use seedbank::engine::scores::{PageScore, ScoresRequest};
 use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::render::{ScoreFormat, ScoreWriter, SeedFormat, write_seeds};
 use seedbank::synth::{SynthOptions, day_text};
-use seedbank::watch::Unwatched;
 
 use super::judge::Graph;
 use crate::support::banks::TestBank;
@@ -26,7 +25,7 @@ fn scores(bank: &Bank, plan: Option<&str>) -> Vec<PageScore> {
         scores.push(score);
         Ok(())
     };
-    let report = bank.scores(&request, each, &Unwatched).unwrap();
+    let report = bank.scores(&request, each).unwrap();
     assert!(report.harmonic_is_exact);
     assert_eq!(report.pages, scores.len() as u64);
     scores
@@ -129,7 +128,7 @@ fn crawled() -> (TestBank, Vec<&'static str>) {
             options: exact_cores(options),
             ..RefreshRequest::default()
         };
-        bank.bank.refresh(&request, &Unwatched).unwrap();
+        bank.bank.refresh(&request).unwrap();
         names.push(name);
     }
     (bank, names)
@@ -144,7 +143,11 @@ fn what_a_plan_knows_is_what_explain_says() {
             plan: Some(plan.to_owned()),
             refresh: None,
         };
-        let seeds = bank.seeds(&which).unwrap();
+        let seeds = bank
+            .seeds(&which)
+            .unwrap()
+            .collect::<Result<Vec<_>, _>>()
+            .unwrap();
         let ranks: BTreeMap<&str, u32> = seeds.iter().map(|seed| (&*seed.url, seed.rank)).collect();
         let (mut in_cores, mut covered) = (0, 0);
         let found = scores(bank, Some(plan));
@@ -255,7 +258,12 @@ fn seeds_as_parquet_are_those_of_csv() {
             plan: Some(plan.to_owned()),
             refresh: None,
         };
-        let seeds = bank.bank.seeds(&which).unwrap();
+        let seeds = bank
+            .bank
+            .seeds(&which)
+            .unwrap()
+            .collect::<Result<Vec<_>, _>>()
+            .unwrap();
         let written = |format| {
             let mut list = Vec::new();
             write_seeds(&mut list, &seeds, seeds.len(), format).unwrap();

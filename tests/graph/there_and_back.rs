@@ -14,7 +14,6 @@ use seedbank::engine::graph_export::{GraphFormat, GraphOf};
 use seedbank::engine::ingest::Format;
 use seedbank::engine::{Bank, IngestRequest};
 use seedbank::ingest::{Input, Naming, SiteMode, UrlRules};
-use seedbank::watch::Unwatched;
 
 use super::judge::{self, Graph, bytes, written};
 use crate::support;
@@ -90,13 +89,13 @@ fn adapted(of: GraphOf, format: GraphFormat, pages: &Graph, sites: &Graph) -> Gr
 /// A bank that is made of a graph's files.
 fn back(input: Input, format: Format, naming: Naming) -> (tempfile::TempDir, Bank) {
     let folder = support::scratch();
-    let bank = Bank::create(&folder.path().join("bank"), naming).unwrap();
+    let bank = Bank::create(folder.path().join("bank"), naming).unwrap();
     let request = IngestRequest {
         inputs: vec![input],
         format,
         ..IngestRequest::default()
     };
-    let report = bank.ingest(&request, &Unwatched).unwrap();
+    let report = bank.ingest(&request).unwrap();
     assert_eq!(report.counts.rejected, 0);
     (folder, bank)
 }

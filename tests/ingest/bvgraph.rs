@@ -20,7 +20,6 @@ use proptest::prelude::*;
 use seedbank::engine::ingest::Format;
 use seedbank::engine::{Bank, IngestRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
-use seedbank::watch::Unwatched;
 use webgraph::graphs::bvgraph::{BvComp, CompFlags};
 use webgraph::graphs::vec_graph::VecGraph;
 
@@ -40,14 +39,14 @@ fn compress(basename: &Path, nodes: usize, arcs: &Arcs, flags: CompFlags, little
 }
 
 fn bank(folder: &Path, name: &str, input: Input, format: Format) -> Bank {
-    let bank = Bank::create(&folder.join(name), SiteMode::Host.with(UrlRules::Whatwg)).unwrap();
+    let bank = Bank::create(folder.join(name), SiteMode::Host.with(UrlRules::Whatwg)).unwrap();
     let request = IngestRequest {
         inputs: vec![input],
         format,
         snapshot: true,
         ..IngestRequest::default()
     };
-    bank.ingest(&request, &Unwatched).unwrap();
+    bank.ingest(&request).unwrap();
     assert_clean(&bank);
     bank
 }

@@ -165,13 +165,13 @@ impl Graph {
 }
 
 fn bank(folder: &Path, name: &str, inputs: Vec<Input>, format: Format) -> Bank {
-    let bank = Bank::create(&folder.join(name), Naming::default()).unwrap();
+    let bank = Bank::create(folder.join(name), Naming::default()).unwrap();
     let request = IngestRequest {
         inputs,
         format,
         ..IngestRequest::default()
     };
-    bank.ingest(&request, &Unwatched).unwrap();
+    bank.ingest(&request).unwrap();
     assert_clean(&bank);
     bank
 }

@@ -24,7 +24,6 @@ use proptest::sample::select;
 use seedbank::engine::ingest::Format;
 use seedbank::engine::{Bank, IngestReport, IngestRequest};
 use seedbank::ingest::{Event, Input, Naming, Position, SkipReason};
-use seedbank::watch::Unwatched;
 use serde_json::{Map, Value, json};
 
 type Record = Map<String, Value>;
@@ -34,14 +33,14 @@ fn bank_of(bytes: &[u8], format: Format) -> (tempfile::TempDir, Bank, IngestRepo
     let folder = support::scratch();
     let path = folder.path().join("input");
     fs::write(&path, bytes).unwrap();
-    let bank = Bank::create(&folder.path().join("bank"), Naming::default()).unwrap();
+    let bank = Bank::create(folder.path().join("bank"), Naming::default()).unwrap();
     let request = IngestRequest {
         inputs: vec![Input::File(path)],
         format,
         max_rejects: 100.0,
         ..IngestRequest::default()
     };
-    let report = bank.ingest(&request, &Unwatched).unwrap();
+    let report = bank.ingest(&request).unwrap();
     assert_clean(&bank);
     (folder, bank, report)
 }
@@ -250,7 +249,7 @@ http://a.example/pdf,2024-05-18 02:40:00.006,,,CH7IV3XAD3M7A42JARKRLJ3T5PGGCGXD,
         format: auto(),
         ..IngestRequest::default()
     };
-    bank.ingest(&request, &Unwatched).unwrap();
+    bank.ingest(&request).unwrap();
     let text = String::from_utf8(exported(&bank)).unwrap();
     assert!(
         text.contains("\"outlinks\":[\"http://b.example/\"],\"digest\""),

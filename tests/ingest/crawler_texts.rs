@@ -19,7 +19,6 @@ use crate::support::model::assert_clean;
 use seedbank::engine::ingest::Format;
 use seedbank::engine::{Bank, IngestReport, IngestRequest};
 use seedbank::ingest::{Input, Naming, Nofollow, SkipReason};
-use seedbank::watch::Unwatched;
 
 const AUTO: Format = Format::Auto {
     nofollow: Nofollow::Keep,
@@ -32,14 +31,14 @@ fn bank_of(
     memory: usize,
 ) -> (tempfile::TempDir, Bank, IngestReport) {
     let folder = support::scratch();
-    let bank = Bank::create(&folder.path().join("bank"), Naming::default()).unwrap();
+    let bank = Bank::create(folder.path().join("bank"), Naming::default()).unwrap();
     let before = folder.path().join("before");
     fs::write(&before, BEFORE).unwrap();
     let request = IngestRequest {
         inputs: vec![Input::File(before)],
         ..IngestRequest::default()
     };
-    bank.ingest(&request, &Unwatched).unwrap();
+    bank.ingest(&request).unwrap();
     let inputs = texts.iter().enumerate().map(|(number, text)| {
         let path = folder.path().join(format!("input-{number}"));
         fs::write(&path, text).unwrap();
@@ -52,7 +51,7 @@ fn bank_of(
         memory,
         ..IngestRequest::default()
     };
-    let report = bank.ingest(&request, &Unwatched).unwrap();
+    let report = bank.ingest(&request).unwrap();
     assert_clean(&bank);
     (folder, bank, report)
 }
@@ -220,7 +219,7 @@ fn a_log_gives_links_and_then_pages() {
         format: Format::Heritrix,
         ..IngestRequest::default()
     };
-    let report = bank.ingest(&request, &Unwatched).unwrap();
+    let report = bank.ingest(&request).unwrap();
     // The link to what moved is one to where it leads; links of pages that were there go with them.
     let counts = report.counts;
     assert_eq!(
@@ -242,7 +241,7 @@ fn a_list_of_sitemaps_is_not_followed() {
             assert_eq!(report.read.passed_over, [(SkipReason::Sitemap, 2)].into());
         }
         let folder = support::scratch();
-        let bank = Bank::create(&folder.path().join("bank"), Naming::default()).unwrap();
+        let bank = Bank::create(folder.path().join("bank"), Naming::default()).unwrap();
         let path = folder.path().join("index.xml");
         fs::write(&path, index).unwrap();
         let request = IngestRequest {
@@ -250,7 +249,7 @@ fn a_list_of_sitemaps_is_not_followed() {
             format,
             ..IngestRequest::default()
         };
-        let error = bank.ingest(&request, &Unwatched).unwrap_err();
+        let error = bank.ingest(&request).unwrap_err();
         let error = format!("{error:?}");
         assert!(error.contains("index.xml\", sitemaps: 4"), "{error}");
     }
@@ -259,7 +258,7 @@ fn a_list_of_sitemaps_is_not_followed() {
 /// Works files in one after another, each under its format, and looks at the bank after each.
 fn one_after_another(files: &[(&str, Format)]) -> (Vec<u8>, Vec<IngestReport>) {
     let folder = support::scratch();
-    let bank = Bank::create(&folder.path().join("bank"), Naming::default()).unwrap();
+    let bank = Bank::create(folder.path().join("bank"), Naming::default()).unwrap();
     let mut reports = Vec::new();
     for (text, format) in files {
         // A portion for every few records, and one for all.
@@ -271,7 +270,7 @@ fn one_after_another(files: &[(&str, Format)]) -> (Vec<u8>, Vec<IngestReport>) {
             max_loss: 100.0,
             ..IngestRequest::default()
         };
-        reports.push(bank.ingest(&request, &Unwatched).unwrap());
+        reports.push(bank.ingest(&request).unwrap());
         assert_clean(&bank);
     }
     (exported(&bank), reports)
@@ -330,7 +329,7 @@ fn links_of_a_list_beside_the_record_of_an_alias_leave_it_one() {
     ] {
         for memory in [PLENTY, 1 << 12] {
             let folder = support::scratch();
-            let bank = Bank::create(&folder.path().join("bank"), Naming::default()).unwrap();
+            let bank = Bank::create(folder.path().join("bank"), Naming::default()).unwrap();
             let ingest = |texts: &[String], format: Format| {
                 let inputs = texts.iter().enumerate().map(|(number, text)| {
                     let path = folder.path().join(format!("input-{number}"));
@@ -344,7 +343,7 @@ fn links_of_a_list_beside_the_record_of_an_alias_leave_it_one() {
                     memory,
                     ..IngestRequest::default()
                 };
-                bank.ingest(&request, &Unwatched).unwrap();
+                bank.ingest(&request).unwrap();
                 assert_clean(&bank);
             };
             ingest(std::slice::from_ref(&first), Format::Nutch);
@@ -365,7 +364,7 @@ fn links_of_a_list_that_change_back_are_no_repeat() {
         Modified time: Thu Jan 01 00:00:00 UTC 1970\nRetries since fetch: 0\nRetry interval: 86400 seconds (1 days)\n\
         Score: 1.0\nSignature: null\nMetadata: \n\n";
     let folder = support::scratch();
-    let bank = Bank::create(&folder.path().join("bank"), Naming::default()).unwrap();
+    let bank = Bank::create(folder.path().join("bank"), Naming::default()).unwrap();
     for to in ["b", "c", "b"] {
         let texts = [
             datum.to_owned(),
@@ -382,7 +381,7 @@ fn links_of_a_list_that_change_back_are_no_repeat() {
             max_loss: 100.0,
             ..IngestRequest::default()
         };
-        bank.ingest(&request, &Unwatched).unwrap();
+        bank.ingest(&request).unwrap();
         let export = String::from_utf8(exported(&bank)).unwrap();
         assert!(
             export.contains(&format!("[\"http://{to}.example/\"]")),
@@ -394,7 +393,7 @@ fn links_of_a_list_that_change_back_are_no_repeat() {
 #[test]
 fn a_page_that_is_born_inherits_what_its_site_has_after_the_batch() {
     let folder = support::scratch();
-    let bank = Bank::create(&folder.path().join("bank"), Naming::default()).unwrap();
+    let bank = Bank::create(folder.path().join("bank"), Naming::default()).unwrap();
     for (records, site) in [
         (
             "{\"url\": \"http://b.example/\"}",
@@ -413,7 +412,7 @@ fn a_page_that_is_born_inherits_what_its_site_has_after_the_batch() {
             sites: Some(Input::File(sites)),
             ..IngestRequest::default()
         };
-        bank.ingest(&request, &Unwatched).unwrap();
+        bank.ingest(&request).unwrap();
         assert_clean(&bank);
     }
     let status = serde_json::to_value(bank.status().unwrap()).unwrap();

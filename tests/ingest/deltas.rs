@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use seedbank::engine::ingest::Format;
 use seedbank::engine::{Bank, EngineError, IngestReport, IngestRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
-use seedbank::watch::Unwatched;
 
 struct Case {
     folder: tempfile::TempDir,
@@ -20,7 +19,7 @@ impl Case {
 
     fn with(rules: UrlRules) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let bank = Bank::create(&folder.path().join("bank"), SiteMode::Host.with(rules)).unwrap();
+        let bank = Bank::create(folder.path().join("bank"), SiteMode::Host.with(rules)).unwrap();
         Self { folder, bank }
     }
 
@@ -36,7 +35,7 @@ impl Case {
             memory: 1 << 20,
             ..request
         };
-        self.bank.ingest(&request, &Unwatched).unwrap()
+        self.bank.ingest(&request).unwrap()
     }
 
     fn links(&self, text: &str, pages: Option<&str>, snapshot: bool) {
@@ -148,10 +147,10 @@ fn two_spellings_of_a_url_come_to_the_same_in_any_order() {
                     memory,
                     ..IngestRequest::default()
                 };
-                let report = case.bank.ingest(&request, &Unwatched).unwrap();
+                let report = case.bank.ingest(&request).unwrap();
                 assert_eq!(report.counts.superseded, 1);
                 let mut records = Vec::new();
-                case.bank.export(&mut records, None, &Unwatched).unwrap();
+                case.bank.export(&mut records, None).unwrap();
                 exports.push(String::from_utf8(records).unwrap());
             }
         }
@@ -180,7 +179,7 @@ fn attributes_of_a_page_given_twice_come_to_the_same_in_any_order() {
             let case = Case::new();
             case.links(&format!("{A}\t{B}\n"), Some(&pages), false);
             let mut records = Vec::new();
-            case.bank.export(&mut records, None, &Unwatched).unwrap();
+            case.bank.export(&mut records, None).unwrap();
             exports.push(String::from_utf8(records).unwrap());
         }
         assert_eq!(exports[0], exports[1]);

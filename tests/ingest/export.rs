@@ -19,9 +19,8 @@ use crate::support::plans::exact_cores;
 use seedbank::engine::export::ExportReport;
 use seedbank::engine::plan::{CoverMethod, Method};
 use seedbank::engine::query::{PageState, PageView};
-use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
+use seedbank::engine::{Bank, PlanOptions, RefreshRequest, Which};
 use seedbank::synth::{SynthOptions, day_text};
-use seedbank::watch::Unwatched;
 use seedbank_algorithms::cores::{Growth, Hits};
 use serde_json::Value;
 
@@ -117,19 +116,23 @@ fn selected(bank: &Bank, plans: Vec<(&str, PlanOptions)>, urls: &[String]) -> Ve
             cold: true,
             ..RefreshRequest::default()
         };
-        bank.refresh(&request, &Unwatched).unwrap();
+        bank.refresh(&request).unwrap();
         let which = Which {
             plan: Some(plan.to_owned()),
             refresh: None,
         };
-        for seed in bank.seeds(&which).unwrap() {
+        for seed in bank
+            .seeds(&which)
+            .unwrap()
+            .collect::<Result<Vec<_>, _>>()
+            .unwrap()
+        {
             tell(plan, serde_json::to_value(seed).unwrap());
         }
-        bank.cores::<EngineError>(&which, |core| {
+        for core in bank.cores(&which).unwrap() {
+            let core = core.unwrap();
             tell(plan, serde_json::to_value(core).unwrap());
-            Ok(())
-        })
-        .unwrap();
+        }
         let explainer = bank.explainer(&which).unwrap();
         for url in urls {
             let why = explainer.page(url).unwrap();

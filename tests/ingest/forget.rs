@@ -18,7 +18,6 @@ use seedbank::engine::error::UndoError;
 use seedbank::engine::ingest::ForgetRequest;
 use seedbank::engine::policy::List;
 use seedbank::engine::{Bank, EngineError, PlanOptions};
-use seedbank::watch::Unwatched;
 use seedbank_store::{raw_entries, tables};
 use serde_json::{Value, json};
 
@@ -29,7 +28,7 @@ fn forget(bank: &Bank, what: &[String], bar: bool) -> Result<u64, EngineError> {
         memory: PLENTY,
         ..ForgetRequest::default()
     };
-    Ok(bank.forget(&request, &Unwatched)?.pages)
+    Ok(bank.forget(&request)?.pages)
 }
 
 /// The lines of an export without pages: theirs go, links to them go, aliases of them are gone.
@@ -87,7 +86,7 @@ fn what_is_left_is_what_the_export_has_without() {
         );
         let after = pages_of(bank);
         assert!(gone.iter().all(|url| !after.contains_key(url)));
-        let undo = bank.undo(false, PLENTY, &Unwatched);
+        let undo = bank.undo(false, PLENTY);
         assert!(
             matches!(undo, Err(EngineError::CannotUndo(UndoError::IsForget(_)))),
             "{undo:?}"
@@ -187,7 +186,7 @@ fn what_is_barred_does_not_come_back() {
 {"url": "http://never.test/other", "outlinks": []}"#;
     let file = bank.bank.path().with_extension("again");
     std::fs::write(&file, again).unwrap();
-    let report = bank.bank.ingest(&request(&file), &Unwatched).unwrap();
+    let report = bank.bank.ingest(&request(&file)).unwrap();
     assert_eq!((report.blocked.records, report.blocked.links), (3, 3));
     bank.is_sound();
     let pages = pages_of(&bank.bank);
@@ -200,7 +199,7 @@ fn what_is_barred_does_not_come_back() {
     let other = web();
     let as_there = other
         .bank
-        .forget_blocked(&bank.bank, &ForgetRequest::default(), &Unwatched);
+        .forget_blocked(&bank.bank, &ForgetRequest::default());
     let as_there = as_there.unwrap().unwrap();
     assert_eq!(
         (as_there.pages, as_there.sites, as_there.blocked),
@@ -218,7 +217,7 @@ fn what_is_barred_does_not_come_back() {
     let none = web();
     let nothing = bank
         .bank
-        .forget_blocked(&none.bank, &ForgetRequest::default(), &Unwatched);
+        .forget_blocked(&none.bank, &ForgetRequest::default());
     assert_eq!(nothing.unwrap(), None);
 }
 
@@ -228,7 +227,7 @@ fn lines_of_bad_records_go_and_others_stay() {
     let file = bank.bank.path().with_extension("bad");
     let bad = "{\"url\": \"http://hub.test/secret-1\", \"clicks\": -1}\n{\"url\": \"http://kept.test/\", \"clicks\": -1}\n";
     std::fs::write(&file, bad).unwrap();
-    let report = bank.bank.ingest(&request(&file), &Unwatched).unwrap();
+    let report = bank.bank.ingest(&request(&file)).unwrap();
     let listed = report.rejects_file.unwrap();
     let text = || std::fs::read_to_string(&listed).unwrap();
     assert!(text().contains("secret-1"));

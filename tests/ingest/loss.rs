@@ -14,7 +14,6 @@ use proptest::prelude::*;
 use seedbank::engine::error::BatchLoss;
 use seedbank::engine::{Bank, EngineError, IngestRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
-use seedbank::watch::Unwatched;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -81,7 +80,7 @@ impl Pair {
     fn new(base: &Batch) -> Self {
         let folder = support::scratch();
         let bank = Bank::create(
-            &folder.path().join("bank"),
+            folder.path().join("bank"),
             SiteMode::Host.with(UrlRules::Whatwg),
         )
         .unwrap();
@@ -127,7 +126,7 @@ impl Pair {
 
     /// Ingests a batch; returns what it would remove if it is refused.
     fn loss(&self, batch: &Batch, given: Given) -> Option<Box<BatchLoss>> {
-        match self.bank.ingest(&self.request(batch, given), &Unwatched) {
+        match self.bank.ingest(&self.request(batch, given)) {
             Ok(_) => None,
             Err(EngineError::TooMuchLost(loss)) => {
                 assert_eq!(Some(loss.limit), given.limit.or(Some(20.0)));
@@ -339,7 +338,7 @@ fn days_of_a_real_crawl_are_refused_only_where_the_bank_shrinks() {
     };
     let folder = support::scratch();
     let bank = Bank::create(
-        &folder.path().join("bank"),
+        folder.path().join("bank"),
         SiteMode::Host.with(UrlRules::Whatwg),
     )
     .unwrap();
@@ -355,7 +354,7 @@ fn days_of_a_real_crawl_are_refused_only_where_the_bank_shrinks() {
             ..IngestRequest::default()
         };
         let before = bank.status().unwrap().counters;
-        match bank.ingest(&request, &Unwatched) {
+        match bank.ingest(&request) {
             Ok(_) => {}
             Err(EngineError::TooMuchLost(loss)) => {
                 let counted = [before.crawled, before.intra_links + before.inter_links];
@@ -367,7 +366,7 @@ fn days_of_a_real_crawl_are_refused_only_where_the_bank_shrinks() {
                         max_loss,
                         ..request.clone()
                     };
-                    bank.ingest(&request, &Unwatched)
+                    bank.ingest(&request)
                 };
                 assert!(limited(loss.least_limit - 0.1).is_err());
                 assert!(limited(loss.least_limit).is_ok());
@@ -388,7 +387,7 @@ fn what_changes_nothing_is_not_refused() {
         limit: Some(100.0),
         ..Given::default()
     };
-    let report = pair.bank.ingest(&pair.request(&one, meant), &Unwatched);
+    let report = pair.bank.ingest(&pair.request(&one, meant));
     let report = report.unwrap();
     assert_eq!((report.batch, report.counts.became_gone), (Some(2), 149));
     let all = (0..150).map(|page| (page, links(page, 1))).collect();
@@ -398,7 +397,7 @@ fn what_changes_nothing_is_not_refused() {
         again: false,
         ..pair.request(&one, meant)
     };
-    let report = pair.bank.ingest(&again, &Unwatched).unwrap();
+    let report = pair.bank.ingest(&again).unwrap();
     assert_eq!(report.same_as, Some(2));
 }
 

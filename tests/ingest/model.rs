@@ -21,9 +21,8 @@ use crate::support::records::{Batch, Record, batch, cuts, distinct, record, site
 use proptest::prelude::*;
 use proptest::sample::Index;
 use seedbank::engine::query::{CoreView, Seed};
-use seedbank::engine::{Bank, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which};
+use seedbank::engine::{Bank, IngestRequest, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::{SiteMode, UrlRules};
-use seedbank::watch::Unwatched;
 use seedbank_algorithms::cores::{Growth, Hits};
 use seedbank_store::{Reader, tables};
 use tempfile::TempDir;
@@ -37,7 +36,7 @@ fn bank(by_domain: bool) -> (TempDir, Bank) {
     } else {
         SiteMode::Host
     };
-    let bank = Bank::create(&folder.path().join("bank"), sites.with(UrlRules::Whatwg)).unwrap();
+    let bank = Bank::create(folder.path().join("bank"), sites.with(UrlRules::Whatwg)).unwrap();
     (folder, bank)
 }
 
@@ -148,18 +147,23 @@ fn selected(bank: &Bank) -> Vec<(Vec<Seed>, Vec<CoreView>)> {
                 }),
                 ..RefreshRequest::default()
             };
-            bank.refresh(&request, &Unwatched).unwrap();
+            bank.refresh(&request).unwrap();
             let which = Which {
                 plan: Some(name.to_owned()),
                 refresh: None,
             };
-            let mut cores = Vec::new();
-            bank.cores::<EngineError>(&which, |core| {
-                cores.push(core);
-                Ok(())
-            })
-            .unwrap();
-            (bank.seeds(&which).unwrap(), cores)
+            let cores: Vec<_> = bank
+                .cores(&which)
+                .unwrap()
+                .collect::<Result<_, _>>()
+                .unwrap();
+            (
+                bank.seeds(&which)
+                    .unwrap()
+                    .collect::<Result<Vec<_>, _>>()
+                    .unwrap(),
+                cores,
+            )
         })
         .collect()
 }
@@ -328,7 +332,7 @@ proptest! {
             order.into_iter().filter(|at| *at < second.records.len()).collect();
         let records = shuffled(&second.records, &order);
         let again = of_batch(&bank, &Batch { records, ..second.clone() });
-        let report = bank.ingest(&again, &Unwatched).unwrap();
+        let report = bank.ingest(&again).unwrap();
         prop_assert_eq!(report.batch, None);
         // Two batches may say the same in different words.
         prop_assert!(report.same_as == Some(2) || report.same_as == Some(1));
@@ -353,7 +357,7 @@ proptest! {
                 memory,
                 ..of_batch(&bank, &second)
             };
-            let tried = bank.ingest(&request, &Unwatched).unwrap();
+            let tried = bank.ingest(&request).unwrap();
             prop_assert_eq!((tried.batch, tried.dry_run), (None, true));
             prop_assert_eq!(&pages_of(&bank), &pages);
             prop_assert_eq!(bank.status().unwrap().counters, status.counters);

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use seedbank::engine::error::{ErrorKind, RequestError, StoreError};
 use seedbank::engine::{Bank, EngineError, IngestReport, IngestRequest};
 use seedbank::ingest::{Input, Naming, Record};
-use seedbank::watch::{Unwatched, Watch};
+use seedbank::watch::Watch;
 use serde_json::Value;
 
 struct Case {
@@ -19,8 +19,8 @@ struct Case {
 impl Case {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        Bank::create(&folder.path().join("files"), Naming::default()).unwrap();
-        Bank::create(&folder.path().join("pushed"), Naming::default()).unwrap();
+        Bank::create(folder.path().join("files"), Naming::default()).unwrap();
+        Bank::create(folder.path().join("pushed"), Naming::default()).unwrap();
         Self { folder }
     }
 
@@ -29,7 +29,7 @@ impl Case {
     }
 
     fn bank(&self, name: &str) -> Bank {
-        Bank::at(&self.path(name))
+        Bank::at(self.path(name))
     }
 
     fn request(&self, rejects: &str) -> IngestRequest {
@@ -48,14 +48,12 @@ impl Case {
             inputs: vec![Input::File(file)],
             ..self.request("of-file")
         };
-        self.bank(bank).ingest(&request, &Unwatched).unwrap()
+        self.bank(bank).ingest(&request).unwrap()
     }
 
     fn one_by_one(&self, records: &[Record], bank: &str) -> IngestReport {
         let bank = self.bank(bank);
-        let mut batch = bank
-            .push(self.request("of-push"), Arc::new(Unwatched))
-            .unwrap();
+        let mut batch = bank.push(self.request("of-push")).unwrap();
         for record in records {
             batch.push(record).unwrap();
         }
@@ -132,7 +130,7 @@ fn pushed_records_are_the_batch_that_a_file_of_them_is() {
     let request = case.request("of-iterator");
     let all = case
         .bank("files")
-        .ingest_records(&request, records.clone(), &Unwatched)
+        .ingest_records(&request, records.clone())
         .unwrap();
     assert_eq!((all.same_as, &all.read), (Some(1), &from_file.read));
     assert_eq!(of_file, case.rejects("of-iterator", "number"));
@@ -157,15 +155,12 @@ fn a_batch_that_is_dropped_or_fails_changes_nothing() {
     let before = bank.status().unwrap().counters;
     let request = IngestRequest::default();
     for count in [0, 1, 30_000] {
-        let mut batch = bank.push(request.clone(), Arc::new(Unwatched)).unwrap();
+        let mut batch = bank.push(request.clone()).unwrap();
         for record in &records()[..count] {
             batch.push(record).unwrap();
         }
         // Meanwhile it is the one writer.
-        let error = bank
-            .push(request.clone(), Arc::new(Unwatched))
-            .err()
-            .unwrap();
+        let error = bank.push(request.clone()).err().unwrap();
         assert!(
             matches!(error, EngineError::Store(StoreError::Busy(_))),
             "{error}"
@@ -174,14 +169,14 @@ fn a_batch_that_is_dropped_or_fails_changes_nothing() {
         assert_eq!(bank.status().unwrap().counters, before);
     }
     // Too many bad records: at the end, or already on the way.
-    let mut batch = bank.push(request.clone(), Arc::new(Unwatched)).unwrap();
+    let mut batch = bank.push(request.clone()).unwrap();
     batch.push(&Record::new("no url")).unwrap();
     let error = batch.finish().err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Rejected);
     let words = "1 of 1 record is bad, expected at most 1 %: relative_url 1; \
         the first is record 1 of records: the URL is relative";
     assert!(error.to_string().ends_with(words), "{error}");
-    let mut batch = bank.push(request.clone(), Arc::new(Unwatched)).unwrap();
+    let mut batch = bank.push(request.clone()).unwrap();
     let bad = Record::new("no url");
     let error = (0..10_000_000)
         .find_map(|_| batch.push(&bad).err())
@@ -196,13 +191,11 @@ fn a_batch_that_is_dropped_or_fails_changes_nothing() {
         assert!(again, "{error}");
     }
     // No bank, no batch.
-    let nowhere = case
-        .bank("nowhere")
-        .push(request.clone(), Arc::new(Unwatched));
+    let nowhere = case.bank("nowhere").push(request.clone());
     let error = nowhere.err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     assert_eq!(bank.status().unwrap().counters, before);
-    let mut batch = bank.push(request, Arc::new(Unwatched)).unwrap();
+    let mut batch = bank.push(request).unwrap();
     batch.push(&records()[0]).unwrap();
     assert_eq!(
         batch.finish().unwrap().batch,
@@ -226,7 +219,8 @@ fn a_batch_is_stopped_by_its_watch() {
     let bank = case.bank("pushed");
     let watch = Arc::new(Stoppable(AtomicBool::new(false)));
     let mut batch = bank
-        .push(IngestRequest::default(), Arc::<Stoppable>::clone(&watch))
+        .watched(Arc::clone(&watch))
+        .push(IngestRequest::default())
         .unwrap();
     for record in records() {
         batch.push(&record).unwrap();

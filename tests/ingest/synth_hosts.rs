@@ -107,7 +107,7 @@ fn a_bank_takes_the_graph_whole() {
             .map(|file| Input::File(file.path.clone()))
             .collect::<Vec<_>>()
     };
-    let bank = Bank::create(&dir.path().join("bank"), Naming::default()).unwrap();
+    let bank = Bank::create(dir.path().join("bank"), Naming::default()).unwrap();
     let request = IngestRequest {
         format: Format::CcGraph {
             vertices: inputs(HostsList::Vertices),
@@ -116,7 +116,7 @@ fn a_bank_takes_the_graph_whole() {
         inputs: inputs(HostsList::Edges),
         ..IngestRequest::default()
     };
-    let report = bank.ingest(&request, &Unwatched).unwrap();
+    let report = bank.ingest(&request).unwrap();
     let report = serde_json::to_value(&report).unwrap();
     assert_eq!(report["counts"]["rejected"], 0, "{report}");
     assert_eq!(report["counts"]["became_crawled"], 2_000, "{report}");

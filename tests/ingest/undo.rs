@@ -18,7 +18,6 @@ use seedbank::engine::error::UndoError;
 use seedbank::engine::ingest::BatchKind;
 use seedbank::engine::{Bank, EngineError};
 use seedbank::ingest::{SiteMode, UrlRules};
-use seedbank::watch::Unwatched;
 
 fn assert_equals(bank: &Bank, model: &Model) {
     assert_eq!(pages_of(bank), model.pages());
@@ -34,7 +33,7 @@ type Turn = (Batch, u8);
 fn live(turns: &[Turn], memory: usize) {
     let folder = support::scratch();
     let bank = Bank::create(
-        &folder.path().join("bank"),
+        folder.path().join("bank"),
         SiteMode::Host.with(UrlRules::Whatwg),
     )
     .unwrap();
@@ -50,12 +49,12 @@ fn live(turns: &[Turn], memory: usize) {
         if *turn == 0 {
             continue;
         }
-        let undone = bank.undo(false, memory, &Unwatched).unwrap();
+        let undone = bank.undo(false, memory).unwrap();
         assert_eq!((undone.undone, undone.batch), (last, last + 1));
         last += 1;
         assert_equals(&bank, &before);
         assert_eq!(bank.status().unwrap().undo, None);
-        let again = bank.undo(false, memory, &Unwatched);
+        let again = bank.undo(false, memory);
         assert!(
             matches!(again, Err(EngineError::CannotUndo(UndoError::IsUndo(batch))) if batch == last),
             "{again:?}"
@@ -66,7 +65,7 @@ fn live(turns: &[Turn], memory: usize) {
         }
         // It is no repetition: what was taken back is as if it had never been.
         let request = of_batch(&bank, batch);
-        let report = bank.ingest(&request, &Unwatched).unwrap();
+        let report = bank.ingest(&request).unwrap();
         last += 1;
         assert_eq!(report.batch, Some(last));
         assert_equals(&bank, &model);
@@ -101,7 +100,7 @@ fn an_export_has_the_same_bytes_before_and_after() {
     for_each_history(cases, 1, |bank, more| {
         let before = exported(bank);
         ingest(bank, &more[0], PLENTY);
-        bank.undo(false, PLENTY, &Unwatched).unwrap();
+        bank.undo(false, PLENTY).unwrap();
         assert_eq!(exported(bank), before);
     });
 }
@@ -110,11 +109,11 @@ fn an_export_has_the_same_bytes_before_and_after() {
 fn without_a_batch_there_is_nothing_to_take_back() {
     let folder = support::scratch();
     let bank = Bank::create(
-        &folder.path().join("bank"),
+        folder.path().join("bank"),
         SiteMode::Host.with(UrlRules::Whatwg),
     )
     .unwrap();
-    let none = bank.undo(false, 0, &Unwatched);
+    let none = bank.undo(false, 0);
     assert!(
         matches!(none, Err(EngineError::CannotUndo(UndoError::NoBatch))),
         "{none:?}"

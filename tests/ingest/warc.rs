@@ -20,7 +20,6 @@ use seedbank::ingest::{
     DropReason, Event, Input, Naming, Nofollow, Position, ReadSummary, RejectReason, SkipReason,
     Unread,
 };
-use seedbank::watch::Unwatched;
 
 const AUTO: Format = Format::Auto {
     nofollow: Nofollow::Keep,
@@ -34,13 +33,13 @@ fn bank_of(bytes: &[u8], format: Format) -> (tempfile::TempDir, Bank, IngestRepo
     let folder = support::scratch();
     let path = folder.path().join("input");
     fs::write(&path, bytes).unwrap();
-    let bank = Bank::create(&folder.path().join("bank"), Naming::default()).unwrap();
+    let bank = Bank::create(folder.path().join("bank"), Naming::default()).unwrap();
     let request = IngestRequest {
         inputs: vec![Input::File(path)],
         format,
         ..IngestRequest::default()
     };
-    let report = bank.ingest(&request, &Unwatched).unwrap();
+    let report = bank.ingest(&request).unwrap();
     assert_clean(&bank);
     (folder, bank, report)
 }
@@ -338,7 +337,7 @@ fn a_page_that_is_visited_again_keeps_its_links() {
         record("revisit", &fields, http.as_bytes())
     };
     let folder = support::scratch();
-    let bank = Bank::create(&folder.path().join("bank"), Naming::default()).unwrap();
+    let bank = Bank::create(folder.path().join("bank"), Naming::default()).unwrap();
     let ingest = |bytes: &[u8]| {
         let path = folder.path().join("input");
         fs::write(&path, bytes).unwrap();
@@ -347,7 +346,7 @@ fn a_page_that_is_visited_again_keeps_its_links() {
             format: AUTO,
             ..IngestRequest::default()
         };
-        bank.ingest(&request, &Unwatched).unwrap();
+        bank.ingest(&request).unwrap();
         String::from_utf8(exported(&bank)).unwrap()
     };
     ingest(&page("http://a.example/", "<a href=/b>"));

@@ -15,7 +15,6 @@ use proptest::prelude::*;
 use seedbank::engine::ingest::Format;
 use seedbank::engine::{Bank, IngestReport, IngestRequest};
 use seedbank::ingest::{DropReason, Event, Input, Naming, Nofollow, Position, SkipReason};
-use seedbank::watch::Unwatched;
 
 const AUTO: Format = Format::Auto {
     nofollow: Nofollow::Keep,
@@ -29,13 +28,13 @@ fn bank_of(bytes: &[u8], format: Format) -> (tempfile::TempDir, Bank, IngestRepo
     let folder = support::scratch();
     let path = folder.path().join("input");
     fs::write(&path, bytes).unwrap();
-    let bank = Bank::create(&folder.path().join("bank"), Naming::default()).unwrap();
+    let bank = Bank::create(folder.path().join("bank"), Naming::default()).unwrap();
     let request = IngestRequest {
         inputs: vec![Input::File(path)],
         format,
         ..IngestRequest::default()
     };
-    let report = bank.ingest(&request, &Unwatched).unwrap();
+    let report = bank.ingest(&request).unwrap();
     assert_clean(&bank);
     (folder, bank, report)
 }
@@ -62,7 +61,7 @@ proptest! {
             let path = folder.path().join("input");
             fs::write(&path, lines).unwrap();
             let request = IngestRequest { inputs: vec![Input::File(path)], ..IngestRequest::default() };
-            let again = ours.ingest(&request, &Unwatched).unwrap();
+            let again = ours.ingest(&request).unwrap();
             prop_assert_eq!(again.same_as, report.batch);
         }
     }

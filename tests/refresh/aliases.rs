@@ -19,9 +19,8 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use seedbank::engine::plan::{CoverMethod, Method, Value as Amount};
 use seedbank::engine::query::Seed;
-use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
+use seedbank::engine::{Bank, PlanOptions, RefreshRequest, Which};
 use seedbank::synth::{SynthOptions, Web};
-use seedbank::watch::Unwatched;
 use seedbank_store::records::RefreshId;
 use serde_json::{Value, json};
 
@@ -72,7 +71,7 @@ fn refresh(bank: &Bank, plan: &str, options: PlanOptions, cold: bool) -> Refresh
         keep: Some(2),
         ..RefreshRequest::default()
     };
-    bank.refresh(&request, &Unwatched).unwrap().view.refresh
+    bank.refresh(&request).unwrap().view.refresh
 }
 
 fn by_cores(seeds: u32) -> PlanOptions {
@@ -111,7 +110,13 @@ fn picks(bank: &Bank, refresh: RefreshId) -> Vec<(String, String)> {
         }
         (seed.url, told.to_string())
     };
-    bank.seeds(&which).unwrap().into_iter().map(pick).collect()
+    bank.seeds(&which)
+        .unwrap()
+        .collect::<Result<Vec<_>, _>>()
+        .unwrap()
+        .into_iter()
+        .map(pick)
+        .collect()
 }
 
 /// What the seeds and cores of a plan print, but for the numbers of refreshes.
@@ -122,18 +127,22 @@ fn printed(bank: &Bank, seeds: u32) -> Vec<String> {
         refresh: Some(refresh),
     };
     let mut lines = Vec::new();
-    for seed in bank.seeds(&which).unwrap() {
+    for seed in bank
+        .seeds(&which)
+        .unwrap()
+        .collect::<Result<Vec<_>, _>>()
+        .unwrap()
+    {
         let mut seed = serde_json::to_value(seed).unwrap();
         seed["refresh"] = Value::Null;
         lines.push(seed.to_string());
     }
-    bank.cores::<EngineError>(&which, |core| {
+    for core in bank.cores(&which).unwrap() {
+        let core = core.unwrap();
         let mut core = serde_json::to_value(core).unwrap();
         core["refresh"] = Value::Null;
         lines.push(core.to_string());
-        Ok(())
-    })
-    .unwrap();
+    }
     lines
 }
 

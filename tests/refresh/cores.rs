@@ -10,7 +10,7 @@
 //!   over, and from which refresh.
 
 use std::fmt::Write;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use crate::support::banks::TestBank;
 use crate::support::plans::exact_cores;
@@ -19,7 +19,7 @@ use seedbank::engine::error::Hint;
 use seedbank::engine::refresh::RecomputeReason;
 use seedbank::engine::{PlanOptions, RefreshRequest};
 use seedbank::synth::{SynthOptions, day_text};
-use seedbank::watch::{Unwatched, Watch};
+use seedbank::watch::Watch;
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Reader, raw_entries, raw_write, tables};
 
@@ -119,7 +119,7 @@ fn explained(bank: &TestBank) -> Vec<(Vec<u32>, RecomputeReason, Vec<Changed>)> 
         explain_cost: true,
         ..RefreshRequest::default()
     };
-    let report = bank.bank.refresh(&request, &Unwatched).unwrap();
+    let report = bank.bank.refresh(&request).unwrap();
     let costs = report.costs.unwrap().into_iter().map(|cost| {
         let changes = cost.changes.into_iter();
         let changes = changes.map(|change| (change.batch, change.site, change.pages));
@@ -232,7 +232,7 @@ fn mixed_up_components() {
         plan: Some("again".to_owned()),
         ..RefreshRequest::default()
     };
-    let error = bank.bank.refresh(&request, &Unwatched).unwrap_err();
+    let error = bank.bank.refresh(&request).unwrap_err();
     assert_eq!(error.hint(), Some(Hint::RefreshCold), "{error}");
     let cold = bank.refresh("again", &seeds(5), true);
     assert_eq!((cold.view.seeds, cold.view.steps_reused), (5, 0));
@@ -272,9 +272,9 @@ fn a_bank_twice_as_large() {
 }
 
 /// Does something just before a run is stored.
-struct Meanwhile<'a>(Mutex<Option<&'a (dyn Fn() + Sync)>>);
+struct Meanwhile(Mutex<Option<Box<dyn FnOnce() + Send>>>);
 
-impl Watch for Meanwhile<'_> {
+impl Watch for Meanwhile {
     fn stage(&self, name: &str, _total: Option<u64>) {
         let what = if name == "commit" {
             self.0.lock().unwrap().take()
@@ -290,34 +290,36 @@ impl Watch for Meanwhile<'_> {
 /// While a plan runs for the first time (or, with `ran`, again), a batch comes in, and another plan
 /// is refreshed and keeps this many refreshes. Returns the batch that the plan ended up at.
 fn beside_another(keep: u32, ran: bool) -> u32 {
-    let bank = TestBank::new();
+    let bank = Arc::new(TestBank::new());
     bank.delta(&places(12));
-    let other = || {
+    let other = move |bank: &TestBank| {
         let request = RefreshRequest {
             plan: Some("other".to_owned()),
             options: exact_cores(seeds(8)),
             keep: Some(keep),
             ..RefreshRequest::default()
         };
-        bank.bank.refresh(&request, &Unwatched).unwrap();
+        bank.bank.refresh(&request).unwrap();
     };
     if ran {
-        other();
+        other(&bank);
     }
     let gone: Vec<String> = (0..6)
         .map(|hub| format!(r#"{{"url":"http://h4.test/{hub}","gone":true}}"#))
         .collect();
-    let others = || {
-        bank.delta(&gone.join("\n"));
-        other();
+    let beside = Arc::clone(&bank);
+    let others = move || {
+        beside.delta(&gone.join("\n"));
+        other(&beside);
     };
     let request = RefreshRequest {
         plan: Some("again".to_owned()),
         options: exact_cores(seeds(8)),
         ..RefreshRequest::default()
     };
-    let meanwhile = Meanwhile(Mutex::new(Some(&others)));
-    let report = bank.bank.refresh(&request, &meanwhile).unwrap();
+    let meanwhile = Meanwhile(Mutex::new(Some(Box::new(others))));
+    let watched = bank.bank.watched(meanwhile);
+    let report = watched.refresh(&request).unwrap();
     bank.delta(r#"{"url":"http://h3.test/1","clicks":7}"#);
     compare(&bank, &seeds(8));
     bank.is_sound();
@@ -344,7 +346,7 @@ fn pruned() {
             keep: Some(1),
             ..RefreshRequest::default()
         };
-        bank.bank.refresh(&request, &Unwatched).unwrap();
+        bank.bank.refresh(&request).unwrap();
         bank.is_sound();
     }
     let reader = Reader::open(bank.bank.path()).unwrap();

@@ -16,7 +16,6 @@ use proptest::test_runner::{Config, TestRunner};
 use seedbank::engine::plan::{CoverMethod, Method};
 use seedbank::engine::{PlanOptions, RefreshReport, RefreshRequest};
 use seedbank::synth::{SynthOptions, day_text};
-use seedbank::watch::Unwatched;
 use seedbank_algorithms::cover::Share;
 use seedbank_store::Reader;
 use seedbank_store::records::{CoverRecord, RefreshId};
@@ -241,7 +240,7 @@ fn random_deltas() {
                     keep: Some(2),
                     ..RefreshRequest::default()
                 };
-                let report = bank.bank.refresh(&request, &Unwatched).unwrap();
+                let report = bank.bank.refresh(&request).unwrap();
                 let cold = format!("{plan}-cold");
                 bank.refresh(&cold, options, true);
                 prop_assert_eq!(bank.bare_seeds(plan), bank.bare_seeds(&cold));
@@ -379,7 +378,7 @@ fn deleted_refreshes_leave_what_later_ones_took_over() {
         (5, Some(2)),
     ] {
         touch(round % 2, round);
-        let report = bank.bank.refresh(&request(keep), &Unwatched).unwrap();
+        let report = bank.bank.refresh(&request(keep)).unwrap();
         let since: BTreeSet<RefreshId> = covers(&bank, report.view.refresh)
             .values()
             .map(|record| record.since)
@@ -400,7 +399,7 @@ fn deleted_refreshes_leave_what_later_ones_took_over() {
     // A cold refresh takes nothing over, and the last references go with the other refreshes.
     let mut cold = request(Some(1));
     cold.cold = true;
-    bank.bank.refresh(&cold, &Unwatched).unwrap();
+    bank.bank.refresh(&cold).unwrap();
     bank.is_sound();
     let reader = Reader::open(bank.bank.path()).unwrap();
     let older = reader.scan(&tables::PAGE_SETS).unwrap().filter(

@@ -13,7 +13,6 @@ use seedbank::engine::plan::{CoverMethod, Growth, Hits, Method};
 use seedbank::engine::query::DiffRequest;
 use seedbank::engine::{EngineError, PlanOptions, Which};
 use seedbank::synth::{SynthOptions, Web};
-use seedbank::watch::Unwatched;
 use seedbank_store::{Key, Reader, Table, Value as TableValue, tables};
 
 const DAYS: u32 = 3;
@@ -92,7 +91,7 @@ fn told(bank: &TestBank, but: &str) -> BTreeMap<String, String> {
             plan: plan.clone(),
             ..DiffRequest::default()
         };
-        let diff = bank.bank.diff(&request, &Unwatched).unwrap();
+        let diff = bank.bank.diff(&request).unwrap();
         told.insert(format!("{plan:?} diff"), format!("{diff:?}"));
     }
     told
@@ -116,7 +115,7 @@ fn nothing_is_left_of_a_deleted_plan_and_all_of_the_others() {
     // The second one is of the same kind as the first.
     for (victim, options) in plans().into_iter().skip(1) {
         let before = told(&bank, victim);
-        let gone = bank.bank.delete_plan(victim, false, &Unwatched).unwrap();
+        let gone = bank.bank.delete_plan(victim, false).unwrap();
         deleted += gone.refreshes.len();
         bank.is_sound();
         let after = told(&bank, victim);
@@ -133,7 +132,7 @@ fn nothing_is_left_of_a_deleted_plan_and_all_of_the_others() {
         } else {
             assert_eq!(bank.bare_seeds(victim), bank.bare_seeds("cold"));
         }
-        bank.bank.delete_plan("cold", false, &Unwatched).unwrap();
+        bank.bank.delete_plan("cold", false).unwrap();
         bank.refresh(victim, &options, false);
     }
     // All go on, under numbers that nobody had.
@@ -144,7 +143,7 @@ fn nothing_is_left_of_a_deleted_plan_and_all_of_the_others() {
     }
     // All may go: then the bank is as if it had never been refreshed, but for its counter.
     for (plan, _) in plans() {
-        bank.bank.delete_plan(plan, false, &Unwatched).unwrap();
+        bank.bank.delete_plan(plan, false).unwrap();
     }
     bank.is_sound();
     assert!(bank.bank.plans().unwrap().plans.is_empty());

@@ -9,7 +9,6 @@ use seedbank::engine::policy::{Limit, List, PinRejection, RejectionReason};
 use seedbank::engine::query::{ByPolicy, PolicyVerdict, Seed};
 use seedbank::engine::refresh::ShortageReason;
 use seedbank::engine::{PlanOptions, RefreshRequest, Which};
-use seedbank::watch::Unwatched;
 use seedbank_store::Reader;
 use seedbank_store::tables;
 use serde_json::json;
@@ -194,7 +193,7 @@ fn pins_come_first_and_are_counted() {
         options: exact_cores(few),
         ..RefreshRequest::default()
     };
-    let refused = bank.bank.refresh(&request, &Unwatched).unwrap_err();
+    let refused = bank.bank.refresh(&request).unwrap_err();
     assert_eq!(
         std::error::Error::source(&refused).map_or(refused.to_string(), ToString::to_string),
         "2 pages are pinned, and the plan selects 1 seeds; raise `seeds`, or pin fewer"
@@ -292,9 +291,9 @@ fn lists_are_kept_as_long_as_something_names_them() {
         keep: Some(1),
         ..RefreshRequest::default()
     };
-    bank.bank.refresh(&request, &Unwatched).unwrap();
+    bank.bank.refresh(&request).unwrap();
     assert_eq!(lists(), 2);
-    bank.bank.delete_plan("q", false, &Unwatched).unwrap();
+    bank.bank.delete_plan("q", false).unwrap();
     assert_eq!(lists(), 1);
     bank.is_sound();
 }

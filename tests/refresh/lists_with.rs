@@ -11,7 +11,6 @@ use crate::support::plans::exact_cores;
 use seedbank::engine::plan::{CoverMethod, Method, Scope};
 use seedbank::engine::policy::Limit;
 use seedbank::engine::{PlanOptions, RefreshRequest, Which};
-use seedbank::watch::Unwatched;
 use seedbank_store::{Reader, tables};
 use serde_json::json;
 
@@ -46,7 +45,13 @@ fn lists(bank: &TestBank) -> BTreeMap<String, Vec<(u32, u32)>> {
             plan: None,
             refresh: Some(refresh.refresh),
         };
-        for seed in bank.bank.seeds(&which).unwrap() {
+        for seed in bank
+            .bank
+            .seeds(&which)
+            .unwrap()
+            .collect::<Result<Vec<_>, _>>()
+            .unwrap()
+        {
             found
                 .entry(seed.url)
                 .or_default()
@@ -62,7 +67,7 @@ fn is_followed(bank: &TestBank) {
     let entries = reader.scan(&tables::SEED_PAGES).unwrap().count();
     assert_eq!(entries, lists.values().map(Vec::len).sum::<usize>());
     for (url, on) in lists {
-        let past = bank.bank.page_history(&url, None, &Unwatched).unwrap();
+        let past = bank.bank.page_history(&url, None).unwrap();
         let mut told: Vec<(u32, u32)> = past
             .plans
             .iter()
@@ -108,11 +113,11 @@ fn it_follows_every_list() {
         bank.delta(&(sites(4 + day, 2 + day) + &hubs(day)));
         for (plan, options) in &plans {
             let request = request(plan, options, (day == 3).then_some(2));
-            bank.bank.refresh(&request, &Unwatched).unwrap();
+            bank.bank.refresh(&request).unwrap();
             is_followed(&bank);
         }
     }
-    bank.bank.delete_plan("sites", false, &Unwatched).unwrap();
+    bank.bank.delete_plan("sites", false).unwrap();
     is_followed(&bank);
 }
 
@@ -128,11 +133,9 @@ fn a_page_costs_its_own_entries() {
         ..PlanOptions::default()
     };
     for _ in 0..REFRESHES {
-        bank.bank
-            .refresh(&request("p", &plan, None), &Unwatched)
-            .unwrap();
+        bank.bank.refresh(&request("p", &plan, None)).unwrap();
     }
-    let past = |url| bank.bank.page_history(url, None, &Unwatched).unwrap();
+    let past = |url| bank.bank.page_history(url, None).unwrap();
     let seed = past("http://s7.test/0");
     assert_eq!(u64::from(seed.plans[0].seed_in), REFRESHES);
     // The records of refreshes, an entry for each list, and the page itself.

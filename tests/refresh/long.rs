@@ -23,7 +23,6 @@ use crate::support::refreshes::came_to_the_same;
 use crate::support::shared;
 use seedbank::engine::{PlanOptions, RefreshReport, RefreshRequest};
 use seedbank::synth::{SynthOptions, Web};
-use seedbank::watch::Unwatched;
 
 const CLUBS: u32 = 30;
 
@@ -89,7 +88,7 @@ fn refresh(bank: &TestBank, plan: &str, seeds: u32, cold: bool) -> RefreshReport
         keep: Some(2),
         ..RefreshRequest::default()
     };
-    bank.bank.refresh(&request, &Unwatched).unwrap()
+    bank.bank.refresh(&request).unwrap()
 }
 
 #[test]

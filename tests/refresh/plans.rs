@@ -3,7 +3,6 @@
 use seedbank::engine::error::ErrorKind;
 use seedbank::engine::plan::{CoverMethod, Method};
 use seedbank::engine::{EngineError, PlanOptions, RefreshRequest};
-use seedbank::watch::Unwatched;
 use seedbank_algorithms::cover::Value;
 
 use super::cover::{by, two_hundred_sites};
@@ -46,7 +45,7 @@ fn plans_are_kept_and_changed() {
         options: by(CoverMethod::Greedy),
         ..RefreshRequest::default()
     };
-    let refused = bank.bank.refresh(&request, &Unwatched).unwrap_err();
+    let refused = bank.bank.refresh(&request).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Usage, "{refused}");
     let report = bank.replace("p", &by(CoverMethod::Greedy));
     assert!(report.plan_changed && report.view.cold);
@@ -86,7 +85,7 @@ fn parameters_of_the_other_family_are_refused() {
             options: exact_cores(PlanOptions::from_toml(options).unwrap()),
             ..RefreshRequest::default()
         };
-        let error = bank.bank.refresh(&request, &Unwatched).unwrap_err();
+        let error = bank.bank.refresh(&request).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Usage, "{error}");
         assert!(matches!(error, EngineError::Plan(_)));
         error.to_string()

@@ -16,7 +16,6 @@ use seedbank::engine::plan::{CoverMethod, Method, Scope, Value};
 use seedbank::engine::policy::{Limit, List};
 use seedbank::engine::query::{ByPolicy, Seed};
 use seedbank::engine::{PlanOptions, RefreshRequest};
-use seedbank::watch::Unwatched;
 use seedbank_algorithms::cover::Share;
 use serde_json::json;
 
@@ -226,8 +225,8 @@ fn as_from_scratch(
             cold,
             ..RefreshRequest::default()
         };
-        let ours = warm.bank.refresh(&request(false), &Unwatched);
-        let theirs = cold.bank.refresh(&request(true), &Unwatched);
+        let ours = warm.bank.refresh(&request(false));
+        let theirs = cold.bank.refresh(&request(true));
         let (ours, theirs) = match (ours, theirs) {
             (Ok(ours), Ok(theirs)) => (ours, theirs),
             (ours, theirs) => {

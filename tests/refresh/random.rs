@@ -23,7 +23,6 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use seedbank::engine::plan::Pages;
 use seedbank::engine::{PlanOptions, RefreshRequest};
-use seedbank::watch::Unwatched;
 use seedbank_algorithms::cores::{Growth, Pick};
 
 /// A page of the web: its community, whether it is a hub or an authority, and its number there.
@@ -218,7 +217,7 @@ fn live(run: &Run, batches: &[Vec<Event>], counts: &mut Counts) {
             keep: run.keep.filter(|_| !cold),
             ..RefreshRequest::default()
         };
-        bank.bank.refresh(&request, &Unwatched).unwrap()
+        bank.bank.refresh(&request).unwrap()
     };
     for at in 0..=batches.len() {
         if at > 0 {

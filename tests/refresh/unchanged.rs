@@ -130,7 +130,14 @@ fn what_could_matter_is_looked_at() {
         refresh: Some(first.view.refresh - 1),
         ..Which::default()
     };
-    let seed = bank.bank.seeds(&which).unwrap().remove(0).url;
+    let seed = bank
+        .bank
+        .seeds(&which)
+        .unwrap()
+        .collect::<Result<Vec<_>, _>>()
+        .unwrap()
+        .remove(0)
+        .url;
     bank.delta(&format!(r#"{{"url":"{seed}","quality":0.9}}"#));
     // A quality is nothing to a plan without policies, and makes a seed by the other one.
     assert!(is_taken(&bank.refresh("a", &options, false)));

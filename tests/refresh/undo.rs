@@ -12,7 +12,6 @@ use proptest::prelude::*;
 use seedbank::engine::PlanOptions;
 use seedbank::engine::plan::{CoverMethod, Method, Scope};
 use seedbank::engine::query::DiffRequest;
-use seedbank::watch::Unwatched;
 
 /// The plans of every kind.
 fn plans() -> [(&'static str, PlanOptions); 3] {
@@ -53,7 +52,7 @@ fn refreshed(bank: &TestBank) {
 
 fn ingest(bank: &TestBank, batch: &Batch) {
     let request = of_batch(&bank.bank, batch);
-    bank.bank.ingest(&request, &Unwatched).unwrap();
+    bank.bank.ingest(&request).unwrap();
 }
 
 /// A batch; whether a refresh runs on it; whether it is taken back.
@@ -69,7 +68,7 @@ fn live(turns: &[Turn]) {
         if *undone {
             // Nothing of what is ingested a second time is new, and it leaves nothing to take back.
             if bank.bank.status().unwrap().undo.is_some() {
-                bank.bank.undo(false, 64 << 20, &Unwatched).unwrap();
+                bank.bank.undo(false, 64 << 20).unwrap();
             }
             refreshed(&bank);
         }
@@ -87,7 +86,7 @@ fn live(turns: &[Turn]) {
                 refreshes: pair.to_vec(),
                 ..DiffRequest::default()
             };
-            bank.bank.diff(&request, &Unwatched).unwrap();
+            bank.bank.diff(&request).unwrap();
         }
     }
 }

@@ -20,7 +20,6 @@ use seedbank::engine::plan::{CoverMethod, Method, Scope, Value, ValueBy};
 use seedbank::engine::query::{DiffRequest, Evidence, IneligibleReason, PageState, Why};
 use seedbank::engine::{EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::synth::{SynthOptions, day_text};
-use seedbank::watch::Unwatched;
 
 fn which(plan: &str) -> Which {
     Which {
@@ -45,7 +44,7 @@ fn every_page_is_told_why(bank: &TestBank, judge: &Judge, seeds: usize, terms: T
     let reached = reached_by(&picks);
     let before_last = reached_by(&picks[..picks.len().saturating_sub(1)]);
     let candidates = judge.candidates();
-    let explainer = match bank.bank.explainer(&which("greedy")) {
+    let explainer = match bank.bank.explainer(which("greedy")) {
         Ok(explainer) => explainer,
         Err(e) => panic!("{e}"),
     };
@@ -229,7 +228,7 @@ fn thirty_days() {
         plan: Some("web".to_owned()),
         ..DiffRequest::default()
     };
-    let diff = bank.bank.diff(&diff, &Unwatched).unwrap();
+    let diff = bank.bank.diff(&diff).unwrap();
     assert_eq!(diff.summary.kept + diff.summary.lost, 12);
 }
 
@@ -305,7 +304,7 @@ fn what_is_tried_is_told_kept_and_tried_again_when_asked() {
             tune: true,
             ..RefreshRequest::default()
         };
-        bank.bank.refresh(&request, &Unwatched)
+        bank.bank.refresh(&request)
     };
     let all = tune(PlanOptions::default()).unwrap().tuning.unwrap();
     assert!(all.trials.len() >= 25, "{all:?}");
@@ -329,7 +328,7 @@ fn what_is_tried_is_told_kept_and_tried_again_when_asked() {
     assert!(matches!(tune(everything), Err(EngineError::Plan(_))));
     let Why::WebSeed(seed) = bank
         .bank
-        .explain("http://hub.example/", &which("web"))
+        .explain("http://hub.example/", which("web"))
         .unwrap()
         .why
     else {
@@ -361,14 +360,14 @@ fn an_answer_is_taken_over_until_a_batch_comes_in() {
             replace: true,
             ..RefreshRequest::default()
         };
-        let pruned = bank.bank.refresh(&request, &Unwatched).unwrap().pruned;
+        let pruned = bank.bank.refresh(&request).unwrap().pruned;
         bank.is_sound();
         pruned
     };
     assert_eq!(keep(&plan), [1, 2]);
     let told = bank
         .bank
-        .explain("http://c.example/", &which("web"))
+        .explain("http://c.example/", which("web"))
         .unwrap();
     assert!(
         matches!(told.why, Why::Reached { hop: 1, .. }),
@@ -429,7 +428,7 @@ fn nothing_to_start_from_is_an_empty_list() {
     bank.is_sound();
     let told = bank
         .bank
-        .explain("http://a.example/", &which("web"))
+        .explain("http://a.example/", which("web"))
         .unwrap();
     assert!(matches!(
         told.why,
@@ -437,5 +436,5 @@ fn nothing_to_start_from_is_an_empty_list() {
             reason: IneligibleReason::NoLinks
         }
     ));
-    assert!(bank.bank.explain_site("a.example", &which("web")).is_ok());
+    assert!(bank.bank.explain_site("a.example", which("web")).is_ok());
 }

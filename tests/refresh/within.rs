@@ -33,16 +33,15 @@ fn crawl(rng_seed: u64) -> SynthOptions {
 }
 
 fn cores(bank: &TestBank, report: &RefreshReport) -> Vec<CoreView> {
-    let mut cores = Vec::new();
     let which = Which {
         refresh: Some(report.view.refresh),
         ..Which::default()
     };
-    bank.bank
-        .cores(&which, |core| {
-            cores.push(core);
-            Ok::<_, seedbank::engine::EngineError>(())
-        })
+    let cores: Vec<_> = bank
+        .bank
+        .cores(&which)
+        .unwrap()
+        .collect::<Result<_, _>>()
         .unwrap();
     cores
 }
@@ -271,19 +270,9 @@ fn real_days() {
         };
         let exact = bank.refresh("exact", &exact, false);
         for core in cores(&bank, &exact) {
-            let which = |plan: &str| Which {
-                plan: Some(plan.to_owned()),
-                ..Which::default()
-            };
             for plan in ["near", "far"] {
-                let mut first = None;
-                bank.bank
-                    .cores(&which(plan), |core| {
-                        first.get_or_insert(core);
-                        Ok::<_, seedbank::engine::EngineError>(())
-                    })
-                    .unwrap();
-                let bound = first.unwrap().sigma_bound.unwrap();
+                let first = bank.bank.cores(plan).unwrap().next();
+                let bound = first.unwrap().unwrap().sigma_bound.unwrap();
                 assert!(core.sigma <= bound * (1.0 + 1e-9), "{plan}");
             }
         }

@@ -5,11 +5,10 @@ use std::path::Path;
 
 use seedbank::engine::Bank;
 use seedbank::ingest::{SiteMode, UrlRules};
-use seedbank::watch::Unwatched;
 use seedbank_store::{RepairedPart, Verdict};
 
 fn is_sound(bank: &Bank) {
-    let check = bank.check(&Unwatched).unwrap();
+    let check = bank.check().unwrap();
     assert!(check.is_clean(), "{check:?}");
     assert_eq!(check.live.verdict, Verdict::Good);
     assert_eq!(bank.status().unwrap().counters.batches, 0);
@@ -36,7 +35,7 @@ fn a_folder_that_cannot_be_filled_stays_empty() {
     let place = folder.path().join("file");
     fs::write(&place, "").unwrap();
     assert!(Bank::create(&place, SiteMode::Host.with(UrlRules::Whatwg)).is_err());
-    assert!(Bank::create(&place.join("bank"), SiteMode::Host.with(UrlRules::Whatwg)).is_err());
+    assert!(Bank::create(place.join("bank"), SiteMode::Host.with(UrlRules::Whatwg)).is_err());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
@@ -56,10 +55,10 @@ fn a_published_state_that_is_not_there_is_published_again() {
         let bank = Bank::create(&place, SiteMode::Host.with(UrlRules::Whatwg)).unwrap();
         damage(&place.join("published"));
         assert!(bank.status().is_err(), "damage {number}");
-        let check = bank.check(&Unwatched).unwrap();
+        let check = bank.check().unwrap();
         assert_eq!(check.live.verdict, Verdict::Good, "damage {number}");
         assert_eq!(check.published.verdict, Verdict::Damaged, "damage {number}");
-        let report = bank.repair(false, &Unwatched).unwrap();
+        let report = bank.repair(false).unwrap();
         assert_eq!(report.mended, [RepairedPart::Published], "damage {number}");
         assert_eq!(report.lost, None);
         is_sound(&bank);

@@ -185,7 +185,11 @@ fn seeds(bank: &Path, refresh: u32) -> Vec<(u32, String, Evidence)> {
         plan: None,
         refresh: Some(refresh),
     };
-    let seeds = Bank::at(bank).seeds(&which).unwrap();
+    let seeds = Bank::at(bank)
+        .seeds(&which)
+        .unwrap()
+        .collect::<Result<Vec<_>, _>>()
+        .unwrap();
     seeds
         .into_iter()
         .map(|seed| (seed.rank, seed.url, seed.evidence))

@@ -345,13 +345,13 @@ fn a_compact_that_is_stopped_leaves_the_state() {
     let expected = seen(&bank);
     let epoch = published(&bank).unwrap();
     for tables in [0, 1, 7, 30] {
-        let stopped = Bank::at(&bank).compact(false, &After(tables.into()));
+        let stopped = Bank::at(&bank).watched(After(tables.into())).compact(false);
         assert_eq!(stopped.unwrap_err().kind(), ErrorKind::Interrupted);
         assert_eq!(published(&bank), Some(epoch));
         check(&bank);
         assert!(seen(&bank) == expected);
     }
-    let report = Bank::at(&bank).compact(false, &Unwatched).unwrap();
+    let report = Bank::at(&bank).compact(false).unwrap();
     assert_eq!(report.held_bytes, 0);
     assert!(seen(&bank) == expected);
     // Once for the files, and once for the MANIFEST without the bounds of the former ones.

@@ -70,7 +70,7 @@ pub fn is_clean(bank: &Path) -> Verdict {
     // here, from the fork until the child runs its program: only for a moment, and not because of a
     // killed process.
     for _ in 0..100 {
-        let check = Bank::at(bank).check(&Unwatched).unwrap();
+        let check = Bank::at(bank).check().unwrap();
         assert!(check.is_clean(), "{check:?}");
         if check.live.verdict != Verdict::Unseen {
             return check.live.verdict;

@@ -6,7 +6,6 @@ use std::path::Path;
 use seedbank::engine::{Bank, IngestRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::synth::{SynthOptions, day_text};
-use seedbank::watch::Unwatched;
 use seedbank_store::raw_entries;
 
 fn ingest(bank: &Bank, file: &Path, text: &str) {
@@ -15,14 +14,14 @@ fn ingest(bank: &Bank, file: &Path, text: &str) {
         inputs: vec![Input::named(file.to_path_buf())],
         ..IngestRequest::default()
     };
-    bank.ingest(&request, &Unwatched).unwrap();
+    bank.ingest(&request).unwrap();
 }
 
 /// The bits per link of a compacted bank with a snapshot, and with one more day.
 fn bits(options: &SynthOptions) -> Vec<f64> {
     let folder = tempfile::tempdir().unwrap();
     let bank = Bank::create(
-        &folder.path().join("bank"),
+        folder.path().join("bank"),
         SiteMode::Host.with(UrlRules::Whatwg),
     )
     .unwrap();
@@ -31,7 +30,7 @@ fn bits(options: &SynthOptions) -> Vec<f64> {
         let text = day_text(options, day).unwrap();
         ingest(&bank, &folder.path().join("day.jsonl"), &text);
         let before = bank.status().unwrap();
-        bank.compact(false, &Unwatched).unwrap();
+        bank.compact(false).unwrap();
         let status = bank.status().unwrap();
         assert!(status.compacted);
         assert_eq!(status.counters, before.counters);
@@ -52,7 +51,7 @@ fn bits(options: &SynthOptions) -> Vec<f64> {
         assert_eq!(kinds, all);
         bits.push(status.bits_per_link.unwrap());
     }
-    assert!(bank.check(&Unwatched).unwrap().is_clean());
+    assert!(bank.check().unwrap().is_clean());
     bits
 }
 
@@ -78,7 +77,7 @@ fn entries(bank: &Bank, table: &str) -> BTreeMap<Vec<u8>, Vec<u8>> {
 fn a_page_rewrites_its_neighbours_and_no_more() {
     let folder = tempfile::tempdir().unwrap();
     let bank = Bank::create(
-        &folder.path().join("bank"),
+        folder.path().join("bank"),
         SiteMode::Host.with(UrlRules::Whatwg),
     )
     .unwrap();
@@ -110,5 +109,5 @@ fn a_page_rewrites_its_neighbours_and_no_more() {
     assert!((2..=4).contains(&changed(1)), "{}", changed(1));
     assert_eq!(changed(2), 1);
     assert!((1..=2).contains(&changed(3)), "{}", changed(3));
-    assert!(bank.check(&Unwatched).unwrap().is_clean());
+    assert!(bank.check().unwrap().is_clean());
 }

@@ -9,7 +9,6 @@ use crate::support::command::{clean, names, record};
 use crate::support::plans::exact_cores;
 use seedbank::engine::{Bank, IngestRequest, PlanOptions, RefreshRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
-use seedbank::watch::Unwatched;
 
 /// How many table files are in a folder.
 fn tables(folder: &Path) -> usize {
@@ -28,12 +27,12 @@ fn take(bank: &Bank, folder: &Path, lines: &str) {
         inputs: vec![Input::File(file)],
         ..IngestRequest::default()
     };
-    bank.ingest(&request, &Unwatched).unwrap();
+    bank.ingest(&request).unwrap();
 }
 
 /// A bank with many batches of three records, each of which is changed again and again.
 fn fill(folder: &Path, batches: u32) -> Bank {
-    let bank = Bank::create(&folder.join("bank"), SiteMode::Host.with(UrlRules::Whatwg)).unwrap();
+    let bank = Bank::create(folder.join("bank"), SiteMode::Host.with(UrlRules::Whatwg)).unwrap();
     for batch in 0..batches {
         let lines: String = (0..3)
             .map(|at| {
@@ -91,7 +90,7 @@ fn small_batches_leave_few_files() {
         }),
         ..RefreshRequest::default()
     };
-    bank.refresh(&request, &Unwatched).unwrap();
+    bank.refresh(&request).unwrap();
     let live = tables(&folder.path().join("bank/live"));
     println!("{live} files");
     // Ten per table would be 300; RocksDB alone begins to slow writes down at 20.

@@ -68,7 +68,11 @@ fn state(bank: &Bank) -> State {
 }
 
 fn urls(bank: &Bank) -> (u32, Vec<String>) {
-    let seeds = bank.seeds(&Which::default()).unwrap();
+    let seeds = bank
+        .seeds(Which::default())
+        .unwrap()
+        .collect::<Result<Vec<_>, _>>()
+        .unwrap();
     let refresh = seeds[0].refresh;
     assert!(seeds.iter().all(|seed| seed.refresh == refresh));
     (refresh, seeds.into_iter().map(|seed| seed.url).collect())
@@ -90,8 +94,8 @@ fn ingest(place: &Place, name: &str, number: u32) {
         },
         ..IngestRequest::default()
     };
-    let bank = Bank::at(&place.path(name));
-    bank.ingest(&request, &Unwatched).unwrap();
+    let bank = Bank::at(place.path(name));
+    bank.ingest(&request).unwrap();
 }
 
 fn refresh(place: &Place, name: &str, number: u32) {
@@ -111,8 +115,8 @@ fn refresh(place: &Place, name: &str, number: u32) {
         }),
         ..RefreshRequest::default()
     };
-    let bank = Bank::at(&place.path(name));
-    bank.refresh(&request, &Unwatched).unwrap();
+    let bank = Bank::at(place.path(name));
+    bank.refresh(&request).unwrap();
 }
 
 /// The states of the reference run, and the seeds of each refresh.
@@ -128,7 +132,7 @@ fn live_through(
     days: std::ops::RangeInclusive<u32>,
     mut each: impl FnMut(&Bank),
 ) {
-    let bank = Bank::at(&place.path(name));
+    let bank = Bank::at(place.path(name));
     for number in days {
         ingest(place, name, number);
         each(&bank);
@@ -154,7 +158,7 @@ impl Expected {
 
 /// Asks until the writer has finished; returns the states that were seen.
 fn ask(place: &Place, expected: &Expected, finished: &AtomicBool) -> BTreeSet<Number> {
-    let bank = Bank::at(&place.path("bank"));
+    let bank = Bank::at(place.path("bank"));
     let mut all = BTreeSet::new();
     let mut last = (0, 0);
     loop {
@@ -169,12 +173,11 @@ fn ask(place: &Place, expected: &Expected, finished: &AtomicBool) -> BTreeSet<Nu
         assert!(refresh >= now.1);
         assert_eq!(found, expected.seeds[&refresh]);
         expected.judge_pages(count_pages(&bank));
-        let mut cores = Vec::new();
-        bank.cores(&Which::default(), |core| {
-            cores.push(core);
-            Ok::<_, EngineError>(())
-        })
-        .unwrap();
+        let cores: Vec<_> = bank
+            .cores(Which::default())
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
         let of = cores[0].refresh;
         let seeds: Vec<String> = cores.into_iter().map(|core| core.seed).collect();
         assert_eq!(seeds, expected.seeds[&of]);
@@ -280,7 +283,7 @@ fn every_answer_belongs_to_one_published_state() {
     assert_eq!(CounterView::from(held.counters().unwrap()), first);
     assert!(published(&bank).contains(&epoch));
     drop(held);
-    let check = Bank::at(&bank).check(&Unwatched).unwrap();
+    let check = Bank::at(&bank).check().unwrap();
     assert!(
         check.is_clean() && check.live.verdict == Verdict::Good,
         "{check:?}"

@@ -7,7 +7,6 @@ use std::path::Path;
 use seedbank::engine::error::ErrorKind;
 use seedbank::engine::query::DiffRequest;
 use seedbank::engine::{Bank, EngineError, Which};
-use seedbank::watch::Unwatched;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -86,23 +85,23 @@ fn answer(bank: &Bank, question: &str) -> Result<Value, EngineError> {
     Ok(match words[..] {
         ["status"] => told(&bank.status()?),
         ["history"] => told(&bank.history()?),
-        ["history", url] => told(&bank.page_history(url, None, &Unwatched)?),
-        ["seeds", _, refresh] => told(&bank.seeds(&of(refresh))?),
-        ["explain", url, _, refresh] => told(&bank.explain(url, &of(refresh))?),
+        ["history", url] => told(&bank.page_history(url, None)?),
+        ["seeds", _, refresh] => told(&bank.seeds(of(refresh))?.collect::<Result<Vec<_>, _>>()?),
+        ["explain", url, _, refresh] => told(&bank.explain(url, of(refresh))?),
         ["diff", one, other] => {
             let request = DiffRequest {
                 refreshes: vec![number(one), number(other)],
                 ..DiffRequest::default()
             };
-            format!("{:?}", bank.diff(&request, &Unwatched)?).into()
+            format!("{:?}", bank.diff(&request)?).into()
         }
         ["cores", _, refresh] => {
-            let mut cores = Vec::new();
-            bank.cores(&of(refresh), |core| {
-                cores.push(told(&core));
-                Ok::<_, EngineError>(())
-            })?;
-            Value::Array(cores)
+            let cores = bank.cores(of(refresh))?;
+            Value::Array(
+                cores
+                    .map(|core| Ok(told(&core?)))
+                    .collect::<Result<_, EngineError>>()?,
+            )
         }
         [PAGES] => {
             let mut pages = Vec::new();

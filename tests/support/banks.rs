@@ -8,7 +8,6 @@ use seedbank::engine::plan::Method;
 use seedbank::engine::query::{Evidence, Seed};
 use seedbank::engine::{Bank, IngestRequest, PlanOptions, RefreshReport, RefreshRequest, Which};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
-use seedbank::watch::Unwatched;
 
 use super::model::assert_clean;
 
@@ -22,7 +21,7 @@ impl TestBank {
     pub fn new() -> Self {
         let folder = super::scratch();
         let bank = Bank::create(
-            &folder.path().join("bank"),
+            folder.path().join("bank"),
             SiteMode::Host.with(UrlRules::Whatwg),
         )
         .unwrap();
@@ -49,7 +48,7 @@ impl TestBank {
             format,
             ..IngestRequest::default()
         };
-        self.bank.ingest(&request, &Unwatched).unwrap();
+        self.bank.ingest(&request).unwrap();
     }
 
     /// Ingests records of pages and of sites, both as JSON Lines, as one delta.
@@ -67,7 +66,7 @@ impl TestBank {
             sites: Some(file("sites.jsonl", sites)),
             ..IngestRequest::default()
         };
-        self.bank.ingest(&request, &Unwatched).unwrap();
+        self.bank.ingest(&request).unwrap();
     }
 
     /// Ingests JSON Lines as a delta.
@@ -86,7 +85,7 @@ impl TestBank {
             max_loss: 100.0,
             ..IngestRequest::default()
         };
-        self.bank.ingest(&request, &Unwatched).unwrap();
+        self.bank.ingest(&request).unwrap();
     }
 
     /// Refreshes a plan; a new one without a method is of exact cores.
@@ -104,7 +103,7 @@ impl TestBank {
             cold,
             ..RefreshRequest::default()
         };
-        self.bank.refresh(&request, &Unwatched).unwrap()
+        self.bank.refresh(&request).unwrap()
     }
 
     /// Replaces the parameters of a plan, and refreshes it.
@@ -115,7 +114,7 @@ impl TestBank {
             replace: true,
             ..RefreshRequest::default()
         };
-        self.bank.refresh(&request, &Unwatched).unwrap()
+        self.bank.refresh(&request).unwrap()
     }
 
     /// The seeds of a plan's last refresh.
@@ -124,7 +123,11 @@ impl TestBank {
             plan: Some(plan.to_owned()),
             refresh: None,
         };
-        self.bank.seeds(&which).unwrap()
+        self.bank
+            .seeds(&which)
+            .unwrap()
+            .collect::<Result<Vec<_>, _>>()
+            .unwrap()
     }
 
     /// The seeds of a plan's last refresh, without the names of the plan and its refreshes.

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::plans::exact_cores;
 use seedbank::engine::query::CoreView;
-use seedbank::engine::{Bank, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which};
+use seedbank::engine::{Bank, IngestRequest, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
-use seedbank::watch::Unwatched;
 use serde_json::Value;
 
 /// A page on one day.
@@ -137,7 +136,7 @@ impl Life {
     ) -> Self {
         let place = super::scratch();
         let bank = Bank::create(
-            &place.path().join("bank"),
+            place.path().join("bank"),
             SiteMode::Host.with(UrlRules::Whatwg),
         )
         .unwrap();
@@ -156,7 +155,7 @@ impl Life {
                 max_loss: 100.0,
                 ..IngestRequest::default()
             };
-            life.bank.ingest(&request, &Unwatched).unwrap();
+            life.bank.ingest(&request).unwrap();
             let day = life.days.last().unwrap().next(&text);
             life.days.push(day);
             for (plan, options) in plans {
@@ -165,7 +164,7 @@ impl Life {
                     options: exact_cores(options.clone()),
                     ..RefreshRequest::default()
                 };
-                let report = life.bank.refresh(&request, &Unwatched).unwrap();
+                let report = life.bank.refresh(&request).unwrap();
                 assert_eq!(report.view.batch as usize + 1, life.days.len());
                 life.refreshes
                     .entry(plan)
@@ -194,13 +193,16 @@ impl Printed {
             plan: None,
             refresh: Some(refresh),
         };
-        let mut cores = Vec::new();
-        bank.cores::<EngineError>(&which, |core| {
-            cores.push(core);
-            Ok(())
-        })
-        .unwrap();
-        let seeds = bank.seeds(&which).unwrap();
+        let cores: Vec<_> = bank
+            .cores(&which)
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        let seeds = bank
+            .seeds(&which)
+            .unwrap()
+            .collect::<Result<Vec<_>, _>>()
+            .unwrap();
         Self {
             batch,
             seeds: seeds.into_iter().map(|seed| seed.url).collect(),

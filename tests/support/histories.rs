@@ -15,7 +15,6 @@ use proptest::test_runner::TestRunner;
 use seedbank::engine::export::ExportReport;
 use seedbank::engine::{Bank, IngestRequest};
 use seedbank::ingest::{Input, Naming};
-use seedbank::watch::Unwatched;
 
 use super::model::ingest;
 use super::records::{Batch, batch};
@@ -36,7 +35,7 @@ pub fn history(most: usize) -> impl Strategy<Value = History> {
 /// A bank that has lived through a history; it is gone when the folder is dropped.
 pub fn lived((naming, batches): &History) -> (tempfile::TempDir, Bank) {
     let folder = super::scratch();
-    let bank = Bank::create(&folder.path().join("bank"), *naming).unwrap();
+    let bank = Bank::create(folder.path().join("bank"), *naming).unwrap();
     for batch in batches {
         ingest(&bank, batch, PLENTY);
     }
@@ -71,7 +70,7 @@ pub fn exported(bank: &Bank) -> Vec<u8> {
 /// The records of pages and of sites that an export of a bank has, and what it says of them.
 pub fn parts(bank: &Bank) -> (Vec<u8>, Vec<u8>, ExportReport) {
     let (mut records, mut sites) = (Vec::new(), Vec::new());
-    let report = bank.export(&mut records, Some(&mut sites), &Unwatched);
+    let report = bank.export(&mut records, Some(&mut sites));
     (records, sites, report.unwrap())
 }
 
@@ -79,7 +78,7 @@ pub fn parts(bank: &Bank) -> (Vec<u8>, Vec<u8>, ExportReport) {
 pub fn made_of(bank: &Bank) -> (tempfile::TempDir, Bank) {
     let (records, sites, report) = parts(bank);
     let folder = super::scratch();
-    let new = Bank::create(&folder.path().join("bank"), report.naming()).unwrap();
+    let new = Bank::create(folder.path().join("bank"), report.naming()).unwrap();
     let file = |name: &str, bytes: &[u8]| {
         let file = folder.path().join(name);
         std::fs::write(&file, bytes).unwrap();
@@ -93,7 +92,7 @@ pub fn made_of(bank: &Bank) -> (tempfile::TempDir, Bank) {
         max_rejects: 0.0,
         ..IngestRequest::default()
     };
-    let ingested = new.ingest(&request, &Unwatched).unwrap();
+    let ingested = new.ingest(&request).unwrap();
     assert_eq!(ingested.read.rejected(), 0);
     assert_eq!(ingested.read.records, report.records + report.sites);
     assert!(ingested.read.dropped_outlinks.is_empty());

@@ -8,7 +8,6 @@ use seedbank::engine::plan::Value;
 use seedbank::engine::query::{AliasBy, AliasView, PageView};
 use seedbank::engine::{Bank, EngineError, IngestReport, IngestRequest};
 use seedbank::ingest::Input;
-use seedbank::watch::Unwatched;
 use seedbank_store::records::{PageState, SiteDefaults};
 use seedbank_store::{Reader, Verdict, tables};
 
@@ -396,7 +395,7 @@ pub fn digests_of(bank: &Bank) -> Digests {
 
 /// Runs `check`, and fails with its findings if there are any.
 pub fn assert_clean(bank: &Bank) {
-    let check = bank.check(&Unwatched).unwrap();
+    let check = bank.check().unwrap();
     assert_ne!(check.live.verdict, Verdict::Unseen);
     assert!(check.is_clean(), "{check:#?}");
 }
@@ -431,7 +430,7 @@ pub fn ingest(bank: &Bank, batch: &Batch, memory: usize) -> IngestReport {
         memory,
         ..of_batch(bank, batch)
     };
-    bank.ingest(&request, &Unwatched).unwrap()
+    bank.ingest(&request).unwrap()
 }
 
 /// What is given of each site, according to the bank's site records.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use seedbank::engine::query::{CoreView, Evidence};
-use seedbank::engine::{Bank, EngineError, Which};
+use seedbank::engine::{Bank, Which};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_store::component_cache::CoreOrigin;
 use seedbank_store::evidence::{
@@ -62,12 +62,11 @@ fn are_near(a: &[f64], b: &[f64]) {
 }
 
 fn cores(bank: &Bank, refresh: RefreshId) -> Vec<CoreView> {
-    let mut cores = Vec::new();
-    bank.cores::<EngineError>(&which(refresh), |core| {
-        cores.push(core);
-        Ok(())
-    })
-    .unwrap();
+    let cores: Vec<_> = bank
+        .cores(which(refresh))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
     cores
 }
 
@@ -80,7 +79,12 @@ fn which(refresh: RefreshId) -> Which {
 
 #[track_caller]
 fn same_seeds(bank: &Bank, ours: RefreshId, theirs: RefreshId) {
-    let seeds = |refresh| bank.seeds(&which(refresh)).unwrap();
+    let seeds = |refresh| {
+        bank.seeds(which(refresh))
+            .unwrap()
+            .collect::<Result<Vec<_>, _>>()
+            .unwrap()
+    };
     let (ours, theirs) = (seeds(ours), seeds(theirs));
     assert_eq!(ours.len(), theirs.len());
     for (ours, theirs) in ours.iter().zip(&theirs) {

@@ -71,7 +71,11 @@ pub(super) fn run(bank: &Path, args: BudgetArgs, session: &Session) -> Result<Ou
         lists,
         pages: args.pages,
     };
-    let found = session.run(|watch| Bank::at(bank).evaluate_budget(&request, watch))?;
+    let found = session.run(|watch| {
+        Bank::at(bank)
+            .watched(watch.clone())
+            .evaluate_budget(&request)
+    })?;
     for row in &found.lists {
         warn_of_absent(&row.list, args.format, session);
     }

@@ -89,7 +89,11 @@ pub(super) fn run(bank: &Path, args: CoverageArgs, session: &Session) -> Result<
         rng_seed: args.rng_seed,
         value: args.value.into_options(),
     };
-    let found = session.run(|watch| Bank::at(bank).evaluate_coverage(&request, watch))?;
+    let found = session.run(|watch| {
+        Bank::at(bank)
+            .watched(watch.clone())
+            .evaluate_coverage(&request)
+    })?;
     args.format.print(&found, text, csv)
 }
 

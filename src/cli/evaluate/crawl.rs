@@ -95,7 +95,11 @@ pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Out
         holdouts: args.holdouts,
         budgets: args.budget,
     };
-    let found = session.run(|watch| Bank::at(bank).evaluate_crawl(&request, watch))?;
+    let found = session.run(|watch| {
+        Bank::at(bank)
+            .watched(watch.clone())
+            .evaluate_crawl(&request)
+    })?;
     warn_of_absent(&found.list, args.format, session);
     args.format.print(&found, text, csv)
 }

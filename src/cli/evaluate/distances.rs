@@ -58,7 +58,11 @@ pub(super) fn run(
         samples: args.samples,
         rng_seed: args.rng_seed,
     };
-    let found = session.run(|watch| Bank::at(bank).evaluate_distances(&request, watch))?;
+    let found = session.run(|watch| {
+        Bank::at(bank)
+            .watched(watch.clone())
+            .evaluate_distances(&request)
+    })?;
     args.format.print(&found, text, csv)
 }
 

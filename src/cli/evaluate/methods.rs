@@ -104,7 +104,11 @@ pub(super) fn run(bank: &Path, args: MethodsArgs, session: &Session) -> Result<O
         value: args.value.into_options(),
         since: args.since,
     };
-    let found = session.run(|watch| Bank::at(bank).evaluate_methods(&request, watch))?;
+    let found = session.run(|watch| {
+        Bank::at(bank)
+            .watched(watch.clone())
+            .evaluate_methods(&request)
+    })?;
     let name = bank.display().to_string();
     args.format.print(&found, |found| text(found, &name), csv)
 }

@@ -2,6 +2,8 @@
 
 mod hints;
 mod plan_texts;
+#[cfg(feature = "serve")]
+mod serving;
 mod unsupported_input;
 
 use std::error::Error;
@@ -13,6 +15,7 @@ use seedbank::display::{escape_controls, truncated};
 use seedbank::engine::error::{ErrorKind, PlanError};
 use seedbank::engine::{Bank, EngineError};
 use seedbank::ingest::InputError;
+#[cfg(feature = "serve")]
 use seedbank::serve::ServeError;
 use seedbank::synth::SynthError;
 use seedbank::watch::{Interrupted, is_interrupted};
@@ -99,6 +102,7 @@ pub(super) enum CliError {
     #[error("cannot start the threads")]
     Threads(#[from] rayon::ThreadPoolBuildError),
     /// The bank could not be served.
+    #[cfg(feature = "serve")]
     #[error(transparent)]
     Serve(ServeError),
     /// The handler for Ctrl-C could not be installed.
@@ -106,6 +110,7 @@ pub(super) enum CliError {
     Signals(#[source] std::io::Error),
 }
 
+#[cfg(feature = "serve")]
 impl From<ServeError> for CliError {
     fn from(error: ServeError) -> Self {
         match error {
@@ -158,7 +163,6 @@ impl CliError {
             },
             Self::Usage(_)
             | Self::UnknownPlan { .. }
-            | Self::Serve(ServeError::Open(_))
             | Self::PlanFile { .. }
             | Self::PlanText { .. }
             | Self::SeedsFile { .. } => 2,
@@ -167,8 +171,9 @@ impl CliError {
                 SynthError::Write { .. } => 1,
                 _ => 2,
             },
-            Self::Serve(_)
-            | Self::OutOfTime(_)
+            #[cfg(feature = "serve")]
+            Self::Serve(e) => serving::exit_status(e),
+            Self::OutOfTime(_)
             | Self::Output(_)
             | Self::File { .. }
             | Self::Halfway { .. }
@@ -197,12 +202,8 @@ impl CliError {
             Self::OutOfTime(_) => {
                 Some("raise --time-limit; the seeds of earlier refreshes are unchanged".to_owned())
             }
-            Self::Serve(ServeError::Open(_)) => {
-                Some("use --token-file to require a secret token".to_owned())
-            }
-            Self::Serve(ServeError::Listen { .. }) => Some(
-                "another server may use the address; use another port with --listen".to_owned(),
-            ),
+            #[cfg(feature = "serve")]
+            Self::Serve(e) => serving::hint(e).map(ToOwned::to_owned),
             Self::Threads(_) => Some("use fewer threads with --threads".to_owned()),
             _ => None,
         }

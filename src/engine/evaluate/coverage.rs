@@ -6,7 +6,7 @@ use super::answers::{Claim, CoverageCurve, CoverageEvaluation, CoveragePoint, Co
 use super::current_state::state;
 use super::requests::CoverageRequest;
 use crate::engine::error::ExperimentError;
-use crate::engine::plan::{self, Plan, PlanOptions, TakenBy};
+use crate::engine::plan::{self, PlanOptions, ResolvedPlan, TakenBy};
 use crate::engine::policy::LoadedPolicy;
 use crate::engine::query::views::Views;
 use crate::engine::refresh::cover::sites::{CoverSite, LoadedSite, cover_sites, load_in_groups};
@@ -117,8 +117,8 @@ fn choice(
         ..value.retain(|parameter| parameter.taken_by != TakenBy::Web)
     };
     match plan.resolve()? {
-        Plan::Cover(choice) => Ok(choice),
-        Plan::Cores(_) | Plan::Web(_) => Err(EngineError::Internal(
+        ResolvedPlan::Cover(choice) => Ok(choice),
+        ResolvedPlan::Cores(_) | ResolvedPlan::Web(_) => Err(EngineError::Internal(
             "a plan over sites was decided to be another one",
         )),
     }

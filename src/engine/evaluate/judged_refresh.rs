@@ -4,7 +4,6 @@ use super::methods::judge;
 use crate::engine::query::{self, DryRun};
 use crate::engine::refresh::{self, RefreshReport, RefreshRequest};
 use crate::engine::{Bank, EngineError, Result};
-use seedbank_algorithms::watch::Watch;
 
 impl Bank {
     /// Runs a plan on the published state and stores the result.
@@ -20,8 +19,8 @@ impl Bank {
     ///
     /// [`cores::select`]: seedbank_algorithms::cores::select
     /// [`cover::select_chosen`]: seedbank_algorithms::cover::select_chosen
-    pub fn refresh(&self, request: &RefreshRequest, watch: &dyn Watch) -> Result<RefreshReport> {
-        refresh::refresh(self, request, judge, watch)
+    pub fn refresh(&self, request: &RefreshRequest) -> Result<RefreshReport> {
+        refresh::refresh(self, request, judge, self.watch())
     }
 
     /// Computes a refresh on the published state without storing it. Takes no lock, so it can run while
@@ -33,7 +32,7 @@ impl Bank {
     ///
     /// let options = PlanOptions { seeds: Some(7), ..PlanOptions::default() };
     /// let request = RefreshRequest { options, ..RefreshRequest::default() };
-    /// let dry_run = bank.dry_run(&request, &Unwatched)?;
+    /// let dry_run = bank.dry_run(&request)?;
     /// assert_eq!(dry_run.seed_list[0].url, "http://a.example/");
     /// assert!(dry_run.report.plan_changed);
     /// assert_eq!(bank.history()?.refreshes.len(), 1);
@@ -41,11 +40,7 @@ impl Bank {
     /// ```
     ///
     /// Cost: as [`Bank::refresh`].
-    pub fn dry_run(
-        &self,
-        request: &RefreshRequest,
-        watch: &dyn Watch,
-    ) -> Result<DryRun, EngineError> {
-        query::dry_run(self, request, judge, watch)
+    pub fn dry_run(&self, request: &RefreshRequest) -> Result<DryRun, EngineError> {
+        query::dry_run(self, request, judge, self.watch())
     }
 }

@@ -34,19 +34,14 @@ pub use requests::{
 };
 
 use super::{Bank, EngineError};
-use seedbank_algorithms::watch::Watch;
 
 impl Bank {
     /// Crawls breadth first from the seeds of a refresh, or from any URLs, and from random sets of
     /// the same number of crawled pages.
     ///
     /// Cost: the whole graph is loaded, ranked, and searched once for each draw, in parallel.
-    pub fn evaluate_crawl(
-        &self,
-        request: &CrawlRequest,
-        watch: &dyn Watch,
-    ) -> Result<CrawlEvaluation, EngineError> {
-        crawl::run(self, request, watch)
+    pub fn evaluate_crawl(&self, request: &CrawlRequest) -> Result<CrawlEvaluation, EngineError> {
+        crawl::run(self, request, self.watch())
     }
 
     /// Measures the distances between the cores of a refresh, over all links of the current state,
@@ -56,9 +51,8 @@ impl Bank {
     pub fn evaluate_distances(
         &self,
         request: &DistancesRequest,
-        watch: &dyn Watch,
     ) -> Result<DistancesEvaluation, EngineError> {
-        distances::run(self, request, watch)
+        distances::run(self, request, self.watch())
     }
 
     /// Selects seeds by every cover method on the same sites and compares their coverage.
@@ -68,9 +62,8 @@ impl Bank {
     pub fn evaluate_coverage(
         &self,
         request: &CoverageRequest,
-        watch: &dyn Watch,
     ) -> Result<CoverageEvaluation, EngineError> {
-        coverage::run(self, request, watch)
+        coverage::run(self, request, self.watch())
     }
 
     /// Selects seeds by every method and by the baselines of today's crawlers, and compares what
@@ -84,9 +77,8 @@ impl Bank {
     pub fn evaluate_methods(
         &self,
         request: &MethodsRequest,
-        watch: &dyn Watch,
     ) -> Result<MethodsEvaluation, EngineError> {
-        methods::run(self, request, watch)
+        methods::run(self, request, self.watch())
     }
 
     /// Crawls a given number of pages breadth first from each of several lists. If a depth exceeds
@@ -96,8 +88,7 @@ impl Bank {
     pub fn evaluate_budget(
         &self,
         request: &BudgetRequest,
-        watch: &dyn Watch,
     ) -> Result<BudgetEvaluation, EngineError> {
-        budget::run(self, request, watch)
+        budget::run(self, request, self.watch())
     }
 }

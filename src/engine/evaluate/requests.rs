@@ -28,7 +28,7 @@ pub enum SeedList {
 /// use seedbank::engine::evaluate::CrawlRequest;
 ///
 /// let request = CrawlRequest { depth: 2, draws: 4, holdouts: 0, ..CrawlRequest::default() };
-/// let found = bank.evaluate_crawl(&request, &Unwatched)?;
+/// let found = bank.evaluate_crawl(&request)?;
 /// // The seed, and the two pages that it links to.
 /// assert_eq!((found.depths[0].pages, found.depths[1].pages), (1, 3));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -88,7 +88,7 @@ impl Default for CrawlRequest {
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
 /// use seedbank::engine::evaluate::DistancesRequest;
 ///
-/// let found = bank.evaluate_distances(&DistancesRequest::default(), &Unwatched)?;
+/// let found = bank.evaluate_distances(&DistancesRequest::default())?;
 /// assert_eq!((found.cores.len(), found.all.pairs), (1, 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -122,7 +122,7 @@ impl Default for DistancesRequest {
 /// use seedbank::engine::evaluate::CoverageRequest;
 ///
 /// let request = CoverageRequest { min_pages: 1, per_site: 1, hops: 1, ..CoverageRequest::default() };
-/// let found = bank.evaluate_coverage(&request, &Unwatched)?;
+/// let found = bank.evaluate_coverage(&request)?;
 /// assert_eq!(found.sites, 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -175,7 +175,7 @@ impl Default for CoverageRequest {
 ///     ],
 ///     pages: 10,
 /// };
-/// let found = bank.evaluate_budget(&request, &Unwatched)?;
+/// let found = bank.evaluate_budget(&request)?;
 /// assert_eq!((found.lists[0].pages, found.lists[1].pages), (3, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -194,7 +194,7 @@ pub struct BudgetRequest {
 /// use seedbank::engine::evaluate::MethodsRequest;
 ///
 /// let request = MethodsRequest { seeds: vec![1], budgets: vec![2], ..MethodsRequest::default() };
-/// let found = bank.evaluate_methods(&request, &Unwatched)?;
+/// let found = bank.evaluate_methods(&request)?;
 /// let random = found.comparison.lists.iter().find(|list| list.list == "random");
 /// assert_eq!(random.map(|list| list.known.all.crawled.mean), Some(1.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

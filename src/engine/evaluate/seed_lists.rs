@@ -8,7 +8,7 @@ use super::requests::SeedList;
 use crate::engine::error::ExperimentError;
 use crate::engine::history::succession::{OldSeed, Successors};
 use crate::engine::history::timeline::PageTimelines;
-use crate::engine::plan::Plan;
+use crate::engine::plan::ResolvedPlan;
 use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError, PlanOptions, Which};
 use seedbank_algorithms::page::PageId;
@@ -159,9 +159,9 @@ fn resolve_refresh(
 }
 
 /// Returns why a seed of a plan is not live; `None` if it is.
-fn dead(seed: &PageRecord, plan: &Plan) -> Option<AbsentReason> {
+fn dead(seed: &PageRecord, plan: &ResolvedPlan) -> Option<AbsentReason> {
     // Such a plan excludes spam, so the page became spam later; other plans may want spam.
-    let no_spam = matches!(plan, Plan::Cores(cores) if !cores.keep_spam);
+    let no_spam = matches!(plan, ResolvedPlan::Cores(cores) if !cores.keep_spam);
     match seed.state {
         PageState::Gone => Some(AbsentReason::Gone),
         PageState::Unlinked => Some(AbsentReason::Unlinked),
@@ -174,6 +174,7 @@ fn dead(seed: &PageRecord, plan: &Plan) -> Option<AbsentReason> {
 
 impl Bank {
     /// Returns the seeds of a refresh that are not live, by rank.
+    #[cfg(feature = "report")]
     pub(crate) fn dead_seeds(
         &self,
         which: &Which,

@@ -62,7 +62,7 @@ impl Bank {
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
     /// let mut records = Vec::new();
-    /// let exported = bank.export(&mut records, None, &Unwatched)?;
+    /// let exported = bank.export(&mut records, None)?;
     /// assert_eq!((exported.records, exported.crawled, exported.links), (2, 2, 4));
     ///
     /// let file = folder.path().join("export.jsonl");
@@ -73,9 +73,9 @@ impl Bank {
     ///     snapshot: true,
     ///     ..IngestRequest::default()
     /// };
-    /// new.ingest(&request, &Unwatched)?;
+    /// new.ingest(&request)?;
     /// let mut again = Vec::new();
-    /// new.export(&mut again, None, &Unwatched)?;
+    /// new.export(&mut again, None)?;
     /// assert_eq!(records, again);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -83,9 +83,8 @@ impl Bank {
         &self,
         records: &mut dyn Write,
         sites: Option<&mut dyn Write>,
-        watch: &dyn Watch,
     ) -> Result<ExportReport, EngineError> {
-        export(self, records, sites, DEFAULT_LIMITS, watch)
+        export(self, records, sites, DEFAULT_LIMITS, self.watch())
     }
 }
 

@@ -44,7 +44,7 @@ fn days() -> Vec<String> {
 fn bank() -> (tempfile::TempDir, Bank) {
     let folder = tempfile::tempdir().unwrap();
     let naming = SiteMode::Host.with(UrlRules::Whatwg);
-    let bank = Bank::create(&folder.path().join("bank"), naming).unwrap();
+    let bank = Bank::create(folder.path().join("bank"), naming).unwrap();
     for day in days() {
         let file = folder.path().join("day.jsonl");
         std::fs::write(&file, day).unwrap();
@@ -52,7 +52,7 @@ fn bank() -> (tempfile::TempDir, Bank) {
             inputs: vec![Input::File(file)],
             ..IngestRequest::default()
         };
-        bank.ingest(&request, &Unwatched).unwrap();
+        bank.ingest(&request).unwrap();
     }
     (folder, bank)
 }

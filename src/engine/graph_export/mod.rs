@@ -61,7 +61,7 @@ impl Bank {
     /// };
     /// let graph = folder.path().join("graph");
     /// std::fs::create_dir(&graph)?;
-    /// let written = bank.graph(request, &graph, &Unwatched)?;
+    /// let written = bank.graph(request, &graph)?;
     /// assert_eq!((written.nodes, written.links), (4, 4));
     /// let links = std::fs::read_to_string(graph.join("site-links.tsv"))?;
     /// assert!(links.starts_with("a.example\tx.example\t1\n"));
@@ -70,10 +70,9 @@ impl Bank {
     pub fn graph(
         &self,
         request: GraphRequest,
-        folder: &Path,
-        watch: &dyn Watch,
+        folder: impl AsRef<Path>,
     ) -> Result<GraphReport, EngineError> {
-        graph(self, request, DEFAULT_LIMITS, folder, watch)
+        graph(self, request, DEFAULT_LIMITS, folder.as_ref(), self.watch())
     }
 }
 

@@ -20,7 +20,7 @@ fn bank() -> (tempfile::TempDir, Bank) {
     };
     let folder = tempfile::tempdir().unwrap();
     let naming = SiteMode::Host.with(UrlRules::Whatwg);
-    let bank = Bank::create(&folder.path().join("bank"), naming).unwrap();
+    let bank = Bank::create(folder.path().join("bank"), naming).unwrap();
     for day in 0..4_u64 {
         let mut text = String::new();
         for n in (day..90).step_by(4) {
@@ -39,7 +39,7 @@ fn bank() -> (tempfile::TempDir, Bank) {
             inputs: vec![Input::File(file)],
             ..IngestRequest::default()
         };
-        bank.ingest(&request, &Unwatched).unwrap();
+        bank.ingest(&request).unwrap();
     }
     (folder, bank)
 }
@@ -89,16 +89,16 @@ fn it_stops_when_asked_and_writes_over_nothing() {
         };
         for questions in 0..6 {
             let folder = tempfile::tempdir().unwrap();
-            let watch = Patience(questions.into());
-            let ended = bank.graph(request, folder.path(), &watch);
+            let watched = bank.watched(Patience(questions.into()));
+            let ended = watched.graph(request, folder.path());
             assert!(
                 matches!(ended, Err(EngineError::Interrupted(_))),
                 "{ended:?}"
             );
         }
         let folder = tempfile::tempdir().unwrap();
-        bank.graph(request, folder.path(), &Unwatched).unwrap();
-        let again = bank.graph(request, folder.path(), &Unwatched);
+        bank.graph(request, folder.path()).unwrap();
+        let again = bank.graph(request, folder.path());
         assert!(matches!(again, Err(EngineError::Write { .. })), "{again:?}");
     }
 }

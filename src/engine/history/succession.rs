@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::timeline::{Eligibility, PageTimelines};
 use crate::engine::EngineError;
-use crate::engine::plan::{CorePlan, Plan};
+use crate::engine::plan::{CorePlan, ResolvedPlan};
 use seedbank_algorithms::page::{PageId, RowId};
 use seedbank_algorithms::rank::TIED;
 use seedbank_algorithms::watch::Watch;
@@ -45,10 +45,10 @@ impl<'a> Successors<'a> {
     pub(crate) fn new(
         store: &'a Store,
         mode: SiteMode,
-        plan: &Plan,
+        plan: &ResolvedPlan,
         timelines: &'a PageTimelines<'a>,
     ) -> Self {
-        let by_cores = matches!(plan, Plan::Cores(_));
+        let by_cores = matches!(plan, ResolvedPlan::Cores(_));
         let mut eligibility = Eligibility::for_plan(plan);
         // Cover methods include spam pages, but spam is no useful successor.
         eligibility.spam &= by_cores;
@@ -271,7 +271,7 @@ pub(crate) fn stable_list(
     let seeds: BTreeSet<PageId> = old_seeds.iter().map(|seed| seed.page).collect();
     let timelines = PageTimelines::open(store, record.batch)?;
     let mode = crate::engine::naming(&store.settings()?)?.sites;
-    let successors = Successors::new(store, mode, &Plan::Cores(*plan), &timelines);
+    let successors = Successors::new(store, mode, &ResolvedPlan::Cores(*plan), &timelines);
     watch.stage("successors", Some(old_seeds.len() as u64));
     let mut list = Vec::with_capacity(old_seeds.len());
     let mut successions = BTreeMap::new();

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use crate::engine::EngineError;
 use crate::engine::plan::Pages;
-use crate::engine::plan::Plan;
+use crate::engine::plan::ResolvedPlan;
 use seedbank_algorithms::page::{PageId, PageSet, RowId};
 use seedbank_store::records::{BatchId, PageState, PreviousPage, RefreshId};
 use seedbank_store::tables::{self, PageSetKey};
@@ -52,17 +52,17 @@ pub(crate) struct Eligibility {
 
 impl Eligibility {
     /// Returns the eligibility for a plan. Cover methods of sites include spam, as pages of low value.
-    pub(crate) fn for_plan(plan: &Plan) -> Self {
+    pub(crate) fn for_plan(plan: &ResolvedPlan) -> Self {
         match plan {
-            Plan::Cores(plan) => Self {
+            ResolvedPlan::Cores(plan) => Self {
                 spam: plan.keep_spam,
                 known: plan.pages == Pages::All,
             },
-            Plan::Cover(_) => Self {
+            ResolvedPlan::Cover(_) => Self {
                 spam: true,
                 known: false,
             },
-            Plan::Web(_) => Self {
+            ResolvedPlan::Web(_) => Self {
                 spam: false,
                 known: false,
             },

@@ -67,19 +67,17 @@ pub use undo::UndoReport;
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
 /// use seedbank::engine::IngestRequest;
-/// use seedbank::ingest::Input;
 ///
 /// let delta = folder.path().join("day-1.jsonl");
 /// std::fs::write(&delta, r#"{"url": "http://a.example/", "gone": true}"#)?;
 /// let request = IngestRequest {
-///     inputs: vec![Input::named(delta)],
 ///     name: Some("day 1".to_owned()),
-///     ..IngestRequest::default()
+///     ..IngestRequest::files([delta])
 /// };
-/// let report = bank.ingest(&request, &Unwatched)?;
+/// let report = bank.ingest(&request)?;
 /// assert_eq!(report.batch, Some(2));
 /// // Ingesting the same batch again changes nothing.
-/// assert_eq!(bank.ingest(&request, &Unwatched)?.same_as, Some(2));
+/// assert_eq!(bank.ingest(&request)?.same_as, Some(2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Debug)]
@@ -115,6 +113,30 @@ pub struct IngestRequest {
     pub memory: usize,
 }
 
+impl IngestRequest {
+    /// Ingests files as one batch.
+    ///
+    /// ```
+    /// use seedbank::IngestRequest;
+    ///
+    /// let day = IngestRequest::files(["pages.jsonl.zst", "links.tsv.gz"]);
+    /// let crawl = IngestRequest {
+    ///     snapshot: true,
+    ///     ..IngestRequest::files(["crawl.jsonl"])
+    /// };
+    /// ```
+    #[must_use]
+    pub fn files<P: Into<PathBuf>>(files: impl IntoIterator<Item = P>) -> Self {
+        Self {
+            inputs: files
+                .into_iter()
+                .map(|file| Input::File(file.into()))
+                .collect(),
+            ..Self::default()
+        }
+    }
+}
+
 impl Default for IngestRequest {
     fn default() -> Self {
         Self {
@@ -147,7 +169,7 @@ impl Bank {
     /// scan of all pages.
     ///
     /// [`again`]: IngestRequest::again
-    pub fn ingest(&self, request: &IngestRequest, watch: &dyn Watch) -> Result<IngestReport> {
+    pub fn ingest(&self, request: &IngestRequest) -> Result<IngestReport> {
         let mut sources = request.format.sources(&request.inputs);
         let of_pages = sources.len();
         sources.extend(request.sites.iter().map(site_list_source));
@@ -159,7 +181,7 @@ impl Bank {
             names: of_batch.map(ToString::to_string).collect(),
             name: first_name(request),
         };
-        self.ingest_from(request, inputs, watch)
+        self.ingest_from(request, inputs, self.watch())
     }
 
     /// Ingests a batch from the caller's own sources, as [`ingest`](Self::ingest) does from files.
@@ -171,7 +193,6 @@ impl Bank {
         &self,
         request: &IngestRequest,
         sources: &mut [Box<dyn Source + '_>],
-        watch: &dyn Watch,
     ) -> Result<IngestReport> {
         let names: Vec<String> = sources.iter().map(|source| source.name()).collect();
         let inputs = Inputs {
@@ -181,7 +202,7 @@ impl Bank {
             name: names.first().cloned().unwrap_or_default(),
             names,
         };
-        self.ingest_from(request, inputs, watch)
+        self.ingest_from(request, inputs, self.watch())
     }
 
     fn ingest_from(

@@ -39,36 +39,26 @@ impl Bank {
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
     /// let pages = ["http://c.example/", "http://d.example/"];
     /// let records = pages.map(|url| Record::new(url).outlinks(["http://x.example/"]).digest("d"));
-    /// let report = bank.ingest_records(&IngestRequest::default(), records, &Unwatched)?;
+    /// let report = bank.ingest_records(&IngestRequest::default(), records)?;
     /// assert_eq!((report.batch, report.counts.became_crawled), (Some(2), 2));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn ingest_records<I>(
-        &self,
-        request: &IngestRequest,
-        records: I,
-        watch: &dyn Watch,
-    ) -> Result<IngestReport>
+    pub fn ingest_records<I>(&self, request: &IngestRequest, records: I) -> Result<IngestReport>
     where
         I: IntoIterator<Item = Record>,
         I::IntoIter: Send,
     {
         let records = RecordChunks(records.into_iter());
         let source = RecordSource::new(NAME.to_owned(), records);
-        self.ingest_sources(request, &mut [Box::new(source)], watch)
+        self.ingest_sources(request, &mut [Box::new(source)])
     }
 
     /// Begins a batch to which records are pushed one by one. The batch is the bank's only writer
     /// until it is finished or dropped.
     ///
-    /// Fails at once if the bank cannot be written. `watch` receives the progress of the batch, and
-    /// can stop it.
-    pub fn push(
-        &self,
-        request: IngestRequest,
-        watch: Arc<dyn Watch + Send>,
-    ) -> Result<PushedBatch> {
-        PushedBatch::begin(self.clone(), request, watch)
+    /// Fails at once if the bank cannot be written.
+    pub fn push(&self, request: IngestRequest) -> Result<PushedBatch> {
+        PushedBatch::begin(self, request)
     }
 }
 
@@ -81,16 +71,14 @@ impl Bank {
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// use std::sync::Arc;
-///
 /// let request = IngestRequest { name: Some("tuesday".to_owned()), ..IngestRequest::default() };
-/// let mut batch = bank.push(request.clone(), Arc::new(Unwatched))?;
+/// let mut batch = bank.push(request.clone())?;
 /// batch.push(&Record::new("http://c.example/").outlinks(["http://x.example/"]))?;
 /// // The crawler failed: nothing changes.
 /// drop(batch);
 /// assert_eq!(bank.status()?.counters.batches, 1);
 ///
-/// let mut batch = bank.push(request, Arc::new(Unwatched))?;
+/// let mut batch = bank.push(request)?;
 /// for url in ["http://c.example/", "http://d.example/"] {
 ///     batch.push(&Record::new(url).outlinks(["http://x.example/"]).digest("d"))?;
 /// }
@@ -113,14 +101,14 @@ enum Sent {
 }
 
 impl PushedBatch {
-    fn begin(bank: Bank, request: IngestRequest, watch: Arc<dyn Watch + Send>) -> Result<Self> {
+    fn begin(bank: &Bank, request: IngestRequest) -> Result<Self> {
         let (to, from) = mpsc::sync_channel(WAITING);
         let (ready, is_ready) = mpsc::sync_channel(1);
         let dropped = Arc::new(AtomicBool::new(false));
-        let watch = WhileHeld {
-            watch,
+        let bank = bank.watched(WhileHeld {
+            bank: bank.clone(),
             dropped: Arc::clone(&dropped),
-        };
+        });
         let threads = rayon::ThreadPoolBuilder::new()
             .num_threads(rayon::current_num_threads())
             .build()
@@ -130,7 +118,7 @@ impl PushedBatch {
                 ready,
                 records: RecordSource::new(NAME.to_owned(), Arriving { from, ended: false }),
             };
-            threads.install(|| bank.ingest_sources(&request, &mut [Box::new(source)], &watch))
+            threads.install(|| bank.ingest_sources(&request, &mut [Box::new(source)]))
         };
         let work = thread::Builder::new()
             .name("pushed batch".to_owned())
@@ -201,23 +189,23 @@ impl Drop for PushedBatch {
     }
 }
 
-/// The caller's watch, which also stops when the batch is dropped.
+/// The watch of the caller's bank, which also stops when the batch is dropped.
 struct WhileHeld {
-    watch: Arc<dyn Watch + Send>,
+    bank: Bank,
     dropped: Arc<AtomicBool>,
 }
 
 impl Watch for WhileHeld {
     fn stopped(&self) -> bool {
-        self.dropped.load(Ordering::Relaxed) || self.watch.stopped()
+        self.dropped.load(Ordering::Relaxed) || self.bank.watch().stopped()
     }
 
     fn stage(&self, name: &str, total: Option<u64>) {
-        self.watch.stage(name, total);
+        self.bank.watch().stage(name, total);
     }
 
     fn advance(&self, units: u64) {
-        self.watch.advance(units);
+        self.bank.watch().advance(units);
     }
 }
 

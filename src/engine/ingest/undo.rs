@@ -22,7 +22,6 @@ use crate::engine::clock::now;
 use crate::engine::error::UndoError;
 use crate::engine::{Bank, EngineError, Result};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
-use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{
     BatchCounts, BatchId, BatchKind, BatchRecord, Counters, PageRecord, PageState, RemovedRow,
     SiteDefaults, SiteRecord, UndoRecord,
@@ -60,14 +59,15 @@ impl Bank {
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-    /// assert_eq!(bank.undo(false, 64 << 20, &Unwatched)?.undone, 1);
+    /// assert_eq!(bank.undo(false, 64 << 20)?.undone, 1);
     /// assert_eq!(bank.status()?.counters.crawled, 0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// Cost: reads what the batch wrote and writes it once more; for the bank's first batch, all of
     /// its pages and links.
-    pub fn undo(&self, wait: bool, memory: usize, watch: &dyn Watch) -> Result<UndoReport> {
+    pub fn undo(&self, wait: bool, memory: usize) -> Result<UndoReport> {
+        let watch = self.watch();
         let begun = Instant::now();
         let writer = Writer::open(self.path(), wait, watch)?;
         let counters = writer.counters()?;

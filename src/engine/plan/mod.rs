@@ -5,6 +5,7 @@
 //! [`PlanOptions`], so they have the same parameters under the same names.
 //!
 //! ```text
+//! builder, kinds  plans in Rust: for each goal or method only the parameters that it has
 //! parameters      the declarations of all parameters, and PlanOptions, generated from them
 //! declaration     the properties that a declaration can set
 //! parameter       a parameter, independent of its type
@@ -16,8 +17,10 @@
 //! schema          parts of JSON Schemas about plans
 //! ```
 
+mod builder;
 mod declaration;
 mod goal;
+pub mod kinds;
 mod method;
 mod parameter;
 mod parameter_type;
@@ -29,7 +32,7 @@ mod tests;
 mod verdict;
 
 // Types of requests and answers that other crates declare.
-pub use seedbank_algorithms::cores::{Density, Growth, Hits, Pick, Slack};
+pub use seedbank_algorithms::cores::{Density, Growth, Hits, Pick, Rule as CoreRule, Slack};
 pub use seedbank_algorithms::cover::global::{ValueBy, WebChoice};
 pub use seedbank_algorithms::cover::{
     BadParams as BadCover, Covered, Method as CoverMethod, Share, Value,
@@ -52,6 +55,7 @@ use seedbank_algorithms::watch::Watch;
 use seedbank_store::Hash128;
 use seedbank_store::records::BatchId;
 
+pub use builder::{Budget, Plan};
 pub use goal::Goal;
 pub use method::Method;
 pub use parameter::{Section, TakenBy};
@@ -128,7 +132,7 @@ fn tuned_before_values() -> Vec<TunedParameter> {
 
 /// A plan with every parameter resolved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Plan {
+pub enum ResolvedPlan {
     /// Seeds by cores.
     Cores(CorePlan),
     /// Seeds of each site by cover.
@@ -137,7 +141,7 @@ pub enum Plan {
     Web(WebChoice),
 }
 
-impl Plan {
+impl ResolvedPlan {
     /// Returns the number of seeds that the plan selects; `None` if it is per site.
     pub(crate) const fn seeds(&self) -> Option<u32> {
         match self {
@@ -266,10 +270,10 @@ impl PlanOptions {
 
     /// Reads the files of lists that were not read yet. Relative paths start from `folder`. Errors
     /// are those of [`List::read`](crate::engine::policy::List::read).
-    pub fn read_lists(mut self, folder: &Path, watch: &dyn Watch) -> Result<Self> {
+    pub fn read_lists(mut self, folder: impl AsRef<Path>, watch: &dyn Watch) -> Result<Self> {
         for parameter in Parameter::all() {
             if let Some(list) = parameter.slot.list_mut(&mut self) {
-                *list = list.clone().load_from(folder, watch)?;
+                *list = list.clone().load_from(folder.as_ref(), watch)?;
             }
         }
         Ok(self)

@@ -28,7 +28,8 @@ macro_rules! parameters {
             $field:ident: $type:ty = $details:expr;
         )+}
     )+) => {
-        /// A plan's parameters as far as they were given; names as on the command line.
+        /// A plan's parameters as far as they were given; names as on the command line. They come from
+        /// plan files and banks. In Rust, a [`Plan`](super::Plan) has only those that fit together.
         #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
         #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
         #[schemars(transform = with_defaults)]

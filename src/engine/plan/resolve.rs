@@ -1,7 +1,7 @@
 //! Resolves the options of a plan to values of all parameters, and validates them.
 
 use super::parameter::{Parameter, TakenBy};
-use super::{CorePlan, Goal, Method, Plan, PlanOptions, Scope};
+use super::{CorePlan, Goal, Method, PlanOptions, ResolvedPlan, Scope};
 use crate::engine::error::{Family, PlanError};
 use crate::engine::policy::{Limit, List, Policy};
 use seedbank_algorithms::cores::{CoreParams, Density, Hits, Pick, Rule};
@@ -10,7 +10,7 @@ use seedbank_algorithms::cover::{self, BadParams, Choice, CoverParams, Value};
 
 impl PlanOptions {
     /// Resolves and validates every parameter.
-    pub fn resolve(&self) -> Result<Plan, PlanError> {
+    pub fn resolve(&self) -> Result<ResolvedPlan, PlanError> {
         let method = self.method.unwrap_or_default();
         let family = match method {
             Method::Cores => Family::Cover,
@@ -29,10 +29,10 @@ impl PlanOptions {
         }
         self.policy()?;
         match method {
-            Method::Cores => self.resolve_cores().map(Plan::Cores),
+            Method::Cores => self.resolve_cores().map(ResolvedPlan::Cores),
             Method::Cover(method) => match self.scope.unwrap_or_default() {
-                Scope::Site => self.resolve_cover(method).map(Plan::Cover),
-                Scope::Web => self.resolve_web(method).map(Plan::Web),
+                Scope::Site => self.resolve_cover(method).map(ResolvedPlan::Cover),
+                Scope::Web => self.resolve_web(method).map(ResolvedPlan::Web),
             },
         }
     }

@@ -30,6 +30,12 @@ impl Limit {
     }
 }
 
+impl From<u32> for Limit {
+    fn from(number: u32) -> Self {
+        Self::AtMost(number)
+    }
+}
+
 impl FromStr for Limit {
     type Err = &'static str;
 

@@ -104,7 +104,8 @@ impl List {
     ///
     /// [`PlanError::List`] if the file cannot be read, is longer than 256 MiB or not UTF-8;
     /// [`EngineError::Interrupted`] if the watch stops the work, even while waiting for a pipe.
-    pub fn read(path: &Path, watch: &dyn Watch) -> Result<Self> {
+    pub fn read(path: impl AsRef<Path>, watch: &dyn Watch) -> Result<Self> {
+        let path = path.as_ref();
         let name = path.to_string_lossy();
         if name.starts_with('@') {
             return Ok(Self::parse(&name, &name));
@@ -159,7 +160,7 @@ impl List {
         if self.name.starts_with('@') || self.name == NONE {
             return Self::read(Path::new(&self.name), watch);
         }
-        let found = Self::read(&folder.join(&self.name), watch)?;
+        let found = Self::read(folder.join(&self.name), watch)?;
         Ok(Self {
             name: self.name,
             ..found

@@ -11,6 +11,14 @@ use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::records::{BatchCounts, BatchId, BatchKind, Counters, PageState, RefreshId};
 
 /// Selects a refresh: one by number, or the last one of a plan.
+///
+/// ```
+/// use seedbank::engine::Which;
+///
+/// let weekly = Which::from("weekly");
+/// assert_eq!((weekly.plan.as_deref(), weekly.refresh), (Some("weekly"), None));
+/// assert_eq!(Which::from(3).refresh, Some(3));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Which {
     /// Plan; `default` if neither field is set. A given `refresh` must belong to it.
@@ -19,16 +27,41 @@ pub struct Which {
     pub refresh: Option<RefreshId>,
 }
 
+impl From<&Self> for Which {
+    fn from(which: &Self) -> Self {
+        which.clone()
+    }
+}
+
+/// The last refresh of this plan.
+impl From<&str> for Which {
+    fn from(plan: &str) -> Self {
+        Self {
+            plan: Some(plan.to_owned()),
+            refresh: None,
+        }
+    }
+}
+
+/// The refresh of this number.
+impl From<RefreshId> for Which {
+    fn from(refresh: RefreshId) -> Self {
+        Self {
+            plan: None,
+            refresh: Some(refresh),
+        }
+    }
+}
+
 /// Seed of a refresh.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// use seedbank::engine::Which;
 /// use seedbank::engine::query::Evidence;
 ///
-/// let seeds = bank.seeds(&Which::default())?;
-/// assert_eq!(seeds[0].url, "http://a.example/");
-/// let Evidence::Core { sigma, .. } = &seeds[0].evidence else {
+/// let seed = bank.seeds("default")?.next().ok_or("there is a seed")??;
+/// assert_eq!(seed.url, "http://a.example/");
+/// let Evidence::Core { sigma, .. } = &seed.evidence else {
 ///     return Err("it comes from a core".into());
 /// };
 /// // Two hubs, two authorities, all links: the singular value is the root of 2 x 2.

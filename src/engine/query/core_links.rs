@@ -92,9 +92,9 @@ impl Bank {
     ///
     /// Cost: a read per page of the core and per distinct row of its hubs; for the first 1,000 hubs one or
     /// two reads per distinct page that they link to.
-    pub fn core_links(&self, which: &Which, rank: u32) -> Result<CoreLinks, EngineError> {
+    pub fn core_links(&self, which: impl Into<Which>, rank: u32) -> Result<CoreLinks, EngineError> {
         let views = Views::open(self)?;
-        let (refresh, record) = views.find(which)?;
+        let (refresh, record) = views.find(&which.into())?;
         let Some(core) = views.reader.get(&tables::CORES, &(refresh, rank))? else {
             return Err(EngineError::UnknownCore {
                 refresh,

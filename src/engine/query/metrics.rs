@@ -27,6 +27,7 @@ pub(crate) enum Kind {
 pub(crate) type Labels<'a> = Vec<(&'static str, &'a str)>;
 
 /// Counts of observed values by size.
+#[cfg(feature = "serve")]
 pub(crate) struct Histogram {
     /// Upper bounds of the buckets, ascending. Larger values are only in the sum and the number of values.
     bounds: &'static [f64],
@@ -35,6 +36,7 @@ pub(crate) struct Histogram {
     sum: f64,
 }
 
+#[cfg(feature = "serve")]
 impl Histogram {
     /// Creates an empty histogram.
     pub(crate) fn new(bounds: &'static [f64]) -> Self {
@@ -88,6 +90,7 @@ impl MetricsText {
     }
 
     /// Appends a family of histograms; nothing if there are none.
+    #[cfg(feature = "serve")]
     pub(crate) fn histograms<'a>(
         &mut self,
         name: &str,

@@ -10,6 +10,7 @@ mod dry_run;
 mod events;
 pub(crate) mod explain;
 mod linked;
+mod lists;
 pub(crate) mod metrics;
 pub(crate) mod nearest;
 mod page_facts;
@@ -49,6 +50,7 @@ pub use explain::{
     ValueBreakdown, WebOfSite, WebSeed, WebTerms, WebValueBreakdown, Why,
 };
 pub use linked::{LinkDirection, LinkedPage, LinkedPages, LinkedRequest};
+pub use lists::{Cores, Seeds};
 pub use page_facts::{Aliases, AttributeSource, PageFacts, PageLimits, SeenInBatch};
 pub use page_history::{Appearance, PageHistory, PlanHistory};
 pub use plans::{PlanDetail, PlanSummary, Plans};

@@ -93,12 +93,7 @@ impl Bank {
     ///
     /// Cost: one scan of the refresh records without their seeds; one entry per list that contains the
     /// page; for each gain or loss, the cost of a diff of one seed.
-    pub fn page_history(
-        &self,
-        url: &str,
-        plan: Option<&str>,
-        watch: &dyn Watch,
-    ) -> Result<PageHistory, EngineError> {
+    pub fn page_history(&self, url: &str, plan: Option<&str>) -> Result<PageHistory, EngineError> {
         let views = Views::open(self)?;
         let (at, page, record) = nearest::resolve_page(&views, url)?;
         let mut refreshes: BTreeMap<String, Refreshes> = BTreeMap::new();
@@ -125,7 +120,7 @@ impl Bank {
         };
         let mut plans = Vec::with_capacity(refreshes.len());
         for (name, refreshes) in refreshes {
-            plans.push(lists.plan_history(name, &refreshes, watch)?);
+            plans.push(lists.plan_history(name, &refreshes, self.watch())?);
         }
         Ok(PageHistory {
             url: at.url(views.naming.sites),

@@ -2,6 +2,7 @@
 
 use super::answers::{Seed, Which};
 use super::diff::refreshes_of;
+use super::lists::Seeds;
 use super::views::Views;
 use crate::engine::{Bank, EngineError};
 use seedbank_store::records::RefreshId;
@@ -53,17 +54,18 @@ impl Bank {
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-    /// use seedbank::engine::Which;
-    ///
-    /// assert_eq!(bank.seeds_with_previous(&Which::default())?.previous, None);
-    /// bank.refresh(&RefreshRequest::default(), &Unwatched)?;
-    /// let both = bank.seeds_with_previous(&Which::default())?;
+    /// assert_eq!(bank.seeds_with_previous("default")?.previous, None);
+    /// bank.refresh(&RefreshRequest::default())?;
+    /// let both = bank.seeds_with_previous("default")?;
     /// assert!(both.is_unchanged(None));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn seeds_with_previous(&self, which: &Which) -> Result<ListWithPrevious, EngineError> {
+    pub fn seeds_with_previous(
+        &self,
+        which: impl Into<Which>,
+    ) -> Result<ListWithPrevious, EngineError> {
         let views = Views::open(self)?;
-        let (refresh, record) = views.find(which)?;
+        let (refresh, record) = views.find(&which.into())?;
         let before = refreshes_of(&views, &record.plan)?
             .into_iter()
             .rfind(|(number, _)| *number < refresh);
@@ -78,10 +80,12 @@ impl Bank {
             }
             None => None,
         };
+        let plan = record.plan.clone();
+        let seeds = Seeds::new(views, refresh, record)?;
         Ok(ListWithPrevious {
-            seeds: views.seeds(refresh, &record)?,
+            seeds: seeds.collect::<Result<_, _>>()?,
             refresh,
-            plan: record.plan,
+            plan,
             previous,
         })
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::answers::Which;
 use super::views::Views;
 use crate::engine::error::RequestError;
-use crate::engine::plan::{NAME_PATTERN, Plan, PlanOptions};
+use crate::engine::plan::{NAME_PATTERN, PlanOptions, ResolvedPlan};
 use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
 use crate::engine::web_graph::LoadedGraph;
 use crate::engine::{Bank, EngineError};
@@ -55,7 +55,7 @@ impl QuotaBy {
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
 /// use seedbank::engine::query::QuotaRequest;
 ///
-/// let quotas = bank.quotas(&QuotaRequest { pages: 3, ..QuotaRequest::default() }, &Unwatched)?;
+/// let quotas = bank.quotas(&QuotaRequest { pages: 3, ..QuotaRequest::default() })?;
 /// assert_eq!(quotas.sites.iter().map(|site| u64::from(site.quota)).sum::<u64>(), quotas.allocated);
 /// assert!(quotas.sites.iter().all(|site| u64::from(site.quota) <= site.pages));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -130,7 +130,8 @@ impl Bank {
     ///
     /// Cost: a scan of the sites; by value also a scan of all pages, by PageRank a ranking of the whole
     /// graph, by seeds a scan of the refresh's list.
-    pub fn quotas(&self, request: &QuotaRequest, watch: &dyn Watch) -> Result<Quotas, EngineError> {
+    pub fn quotas(&self, request: &QuotaRequest) -> Result<Quotas, EngineError> {
+        let watch = self.watch();
         if request.pages == 0 {
             return Err(RequestError::NoPages.into());
         }
@@ -223,13 +224,15 @@ fn plan_of(views: &Views, request: &QuotaRequest) -> Result<Option<ChosenPlan>, 
 
 fn value_parameters(options: &PlanOptions) -> Result<ValueParameters, EngineError> {
     let (weights, p_uniq) = match options.resolve()? {
-        Plan::Cover(choice) => (choice.weights, choice.p_uniq),
-        Plan::Web(choice)
+        ResolvedPlan::Cover(choice) => (choice.weights, choice.p_uniq),
+        ResolvedPlan::Web(choice)
             if choice.value_by == seedbank_algorithms::cover::global::ValueBy::Weights =>
         {
             (choice.weights, choice.p_uniq)
         }
-        Plan::Cores(_) | Plan::Web(_) => return Err(RequestError::PlanWithoutValues.into()),
+        ResolvedPlan::Cores(_) | ResolvedPlan::Web(_) => {
+            return Err(RequestError::PlanWithoutValues.into());
+        }
     };
     Ok(ValueParameters { weights, p_uniq })
 }

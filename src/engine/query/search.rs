@@ -45,7 +45,7 @@ impl Default for SearchLimits {
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// let found = bank.search("A.example", SearchLimits::default(), &Unwatched)?;
+/// let found = bank.search("A.example", SearchLimits::default())?;
 /// assert_eq!(found.page.map(|page| page.url).as_deref(), Some("http://a.example/"));
 /// assert_eq!(found.sites[0].site, "a.example");
 /// assert!(found.complete);
@@ -109,12 +109,8 @@ impl Bank {
     ///
     /// Cost: one scan step per examined name, at most [`SearchLimits::examined`]; a scan per site, and a
     /// few reads per result.
-    pub fn search(
-        &self,
-        text: &str,
-        limits: SearchLimits,
-        watch: &dyn Watch,
-    ) -> Result<SearchResult, EngineError> {
+    pub fn search(&self, text: &str, limits: SearchLimits) -> Result<SearchResult, EngineError> {
+        let watch = self.watch();
         let asked = text.trim();
         if asked.is_empty() {
             return Err(RequestError::NothingToFind.into());

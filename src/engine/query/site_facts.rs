@@ -60,7 +60,7 @@ impl Default for SiteLimits {
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// let facts = bank.site("x.example", SiteLimits::default(), &Unwatched)?;
+/// let facts = bank.site("x.example", SiteLimits::default())?;
 /// assert_eq!((facts.pages.known, facts.linked_from.links), (1, 2));
 /// assert_eq!(facts.linked_from.by_site[0].site, "a.example");
 /// assert!(facts.complete && facts.plans.len() == 1);
@@ -180,12 +180,8 @@ impl Bank {
     /// Cost: the records of the examined pages, at most [`SiteLimits::pages`]; their rows, the rows that link
     /// to them, and the pages that share those; per plan the evidence about the site. Memory: a few bytes
     /// per linked page.
-    pub fn site(
-        &self,
-        name: &str,
-        limits: SiteLimits,
-        watch: &dyn Watch,
-    ) -> Result<SiteFacts, EngineError> {
+    pub fn site(&self, name: &str, limits: SiteLimits) -> Result<SiteFacts, EngineError> {
+        let watch = self.watch();
         let views = Views::open(self)?;
         let (name, site) = nearest::resolve_site(&views, name)?;
         let (plans, views) = site_in_plans(views, site)?;

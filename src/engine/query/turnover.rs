@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use super::views::Views;
 use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::page::PageId;
-use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::RefreshId;
 
 /// Seeds kept, gained and lost between two refreshes, counted as in `diff`.
@@ -32,11 +31,8 @@ impl Bank {
     /// Counts the changes between each pair of consecutive `refreshes`. An unknown refresh has no seeds.
     ///
     /// Cost: one scan of the seeds of each refresh. Memory: two lists.
-    pub fn turnover(
-        &self,
-        refreshes: &[RefreshId],
-        watch: &dyn Watch,
-    ) -> Result<Vec<Turnover>, EngineError> {
+    pub fn turnover(&self, refreshes: &[RefreshId]) -> Result<Vec<Turnover>, EngineError> {
+        let watch = self.watch();
         let views = Views::open(self)?;
         let mut found = Vec::new();
         let mut previous_list: Option<(RefreshId, BTreeSet<PageId>)> = None;

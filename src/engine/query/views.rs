@@ -10,15 +10,13 @@ use super::answers::{
 };
 use crate::engine::error::PlanError;
 use crate::engine::plan::{DEFAULT_PLAN, Method, PlanOptions};
-use crate::engine::policy::pinned_urls;
 use crate::engine::refresh::RefreshView;
 use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::cover::Value;
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::PageId;
-use seedbank_algorithms::watch::Watch;
 use seedbank_formats::display::file_name;
-use seedbank_formats::ingest::{self, FORGOTTEN_URL, Naming};
+use seedbank_formats::ingest::{self, Naming};
 use seedbank_store::records::{
     BatchId, BatchRecord, CoreRecord, PageRecord, PageState, RefreshId, RefreshRecord,
     SeedEvidence, SeedRecord, Succession,
@@ -130,67 +128,17 @@ impl Views {
             _ => Ok((refresh, record)),
         }
     }
-
-    /// Returns the seeds of a refresh, best first.
-    pub(super) fn seeds(
-        &self,
-        refresh: RefreshId,
-        record: &RefreshRecord,
-    ) -> Result<Vec<Seed>, EngineError> {
-        let options = self.options(&record.settings)?;
-        let pinned = pinned_urls(&self.reader, options.lists(), self.naming)?;
-        let run = SeedRun {
-            plan: &record.plan,
-            method: options.method.unwrap_or_default(),
-            refresh,
-        };
-        let mut seeds = Vec::new();
-        for (rank, seed) in self.reader.list(refresh)? {
-            let seed = seed_view(self, run, &pinned, rank, &seed)?;
-            // Forgotten pages have no URL that a crawler could fetch.
-            if seed.url != FORGOTTEN_URL {
-                seeds.push(seed);
-            }
-        }
-        Ok(seeds)
-    }
 }
 
 impl Bank {
-    /// Returns the seeds of a refresh, best first. Seeds of cores follow the order of the cores. With
-    /// cover methods the first picks of all sites come first, then the second picks, and so on; each round
-    /// is ordered by the value that the seeds cover, ties by site name.
-    pub fn seeds(&self, which: &Which) -> Result<Vec<Seed>, EngineError> {
-        let views = Views::open(self)?;
-        let (refresh, record) = views.find(which)?;
-        views.seeds(refresh, &record)
-    }
-
-    /// Passes the cores of a refresh to `each`, in order.
-    pub fn cores<E: From<EngineError>>(
-        &self,
-        which: &Which,
-        mut each: impl FnMut(CoreView) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let views = Views::open(self)?;
-        let (refresh, _) = views.find(which)?;
-        let prefix = refresh.to_be_bytes();
-        let cores = views.reader.scan_under(&tables::CORES, &prefix);
-        for entry in cores.map_err(EngineError::from)? {
-            let ((_, rank), core) = entry.map_err(EngineError::from)?;
-            each(core_view(&views, refresh, rank, &core)?)?;
-        }
-        Ok(())
-    }
-
     /// Returns a core of a refresh by its rank, from 1.
     ///
     /// # Errors
     ///
     /// [`EngineError::UnknownCore`] if the refresh has no core of this rank.
-    pub fn core(&self, which: &Which, rank: u32) -> Result<CoreView, EngineError> {
+    pub fn core(&self, which: impl Into<Which>, rank: u32) -> Result<CoreView, EngineError> {
         let views = Views::open(self)?;
-        let (refresh, record) = views.find(which)?;
+        let (refresh, record) = views.find(&which.into())?;
         match views.reader.get(&tables::CORES, &(refresh, rank))? {
             Some(core) => core_view(&views, refresh, rank, &core),
             None => Err(EngineError::UnknownCore {
@@ -202,6 +150,7 @@ impl Bank {
     }
 
     /// Returns the view of the selected refresh.
+    #[cfg(feature = "report")]
     pub(crate) fn refresh_view(&self, which: &Which) -> Result<RefreshView, EngineError> {
         let views = Views::open(self)?;
         let (refresh, record) = views.find(which)?;
@@ -228,16 +177,16 @@ impl Bank {
 
     /// Compares every table of the live and the published state with its indexes, without changing
     /// anything. It does not wait for a writer: while another process writes, the live state is skipped.
-    pub fn check(&self, watch: &dyn Watch) -> Result<BankCheck, EngineError> {
-        Ok(seedbank_store::check_bank(self.path(), watch)?)
+    pub fn check(&self) -> Result<BankCheck, EngineError> {
+        Ok(seedbank_store::check_bank(self.path(), self.watch())?)
     }
 
     /// Repairs a bank without loss: if one of the live and the published state is intact, it replaces the
     /// other. Replaced files are moved aside, not deleted.
     ///
     /// `wait` waits for another writer to finish.
-    pub fn repair(&self, wait: bool, watch: &dyn Watch) -> Result<RepairReport, EngineError> {
-        Ok(seedbank_store::repair(self.path(), wait, watch)?)
+    pub fn repair(&self, wait: bool) -> Result<RepairReport, EngineError> {
+        Ok(seedbank_store::repair(self.path(), wait, self.watch())?)
     }
 
     /// Passes every page to `each`, site by site, except those with the state `unlinked`.
@@ -326,7 +275,7 @@ fn evidence(stored: &SeedEvidence) -> Evidence {
     }
 }
 
-fn core_view(
+pub(super) fn core_view(
     views: &Views,
     refresh: RefreshId,
     rank: u32,

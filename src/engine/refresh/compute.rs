@@ -15,7 +15,7 @@ use super::report::{
 use super::request::RefreshRequest;
 use super::run_context::RunContext;
 use crate::engine::error::PlanError;
-use crate::engine::plan::{DEFAULT_PLAN, Plan, PlanOptions};
+use crate::engine::plan::{DEFAULT_PLAN, PlanOptions, ResolvedPlan};
 use crate::engine::policy::{LoadedPolicy, Policy, RejectionReason};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cover::Choice;
@@ -74,7 +74,7 @@ pub(super) fn run(
         given.merged_over(&stored).without_none()
     };
     let resolved = options.resolve()?;
-    let is_tunable = matches!(resolved, Plan::Web(choice) if choice.setting().is_none());
+    let is_tunable = matches!(resolved, ResolvedPlan::Web(choice) if choice.setting().is_none());
     if request.tune && !is_tunable {
         return Err(PlanError::NothingToTune.into());
     }
@@ -104,7 +104,7 @@ pub(super) fn run(
         same_policy,
     };
     let outcome = match resolved {
-        Plan::Cores(ref plan) => {
+        ResolvedPlan::Cores(ref plan) => {
             // Without policies, an unchanged graph leads to the same cores.
             let same = previous_plan
                 .refresh
@@ -133,7 +133,7 @@ pub(super) fn run(
                 Outcome::Cores(Box::new(run))
             }
         }
-        Plan::Cover(ref choice) => {
+        ResolvedPlan::Cover(ref choice) => {
             let run = run_cover(
                 RunContext::new(reader, choice, &rules, watch),
                 previous_plan,
@@ -142,7 +142,7 @@ pub(super) fn run(
             report.bytes_read = reader.bytes_read();
             Outcome::Cover(run)
         }
-        Plan::Web(ref choice) => {
+        ResolvedPlan::Web(ref choice) => {
             let run = run_global(
                 RunContext::new(reader, choice, &rules, watch),
                 previous_plan,
@@ -182,8 +182,8 @@ pub(super) fn run(
         report.view.parameters.judged = None;
     }
     let budget = match resolved {
-        Plan::Web(choice) => choice.budget,
-        Plan::Cores(_) | Plan::Cover(_) => None,
+        ResolvedPlan::Web(choice) => choice.budget,
+        ResolvedPlan::Cores(_) | ResolvedPlan::Cover(_) => None,
     };
     if request.judge || (is_new_list && budget.is_some()) {
         let judged = Judged {

@@ -9,7 +9,6 @@ use super::prune::{PickedBy, prune};
 use crate::engine::history::timeline;
 use crate::engine::plan::NAME_PATTERN;
 use crate::engine::{Bank, EngineError, Result};
-use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Writer, tables};
 
@@ -33,16 +32,17 @@ impl Bank {
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-    /// use seedbank::engine::{EngineError, Which};
+    /// use seedbank::engine::EngineError;
     ///
-    /// assert_eq!(bank.delete_plan("default", false, &Unwatched)?.refreshes, [1]);
-    /// let gone = bank.seeds(&Which { refresh: Some(1), ..Which::default() });
+    /// assert_eq!(bank.delete_plan("default", false)?.refreshes, [1]);
+    /// let gone = bank.seeds(1);
     /// assert!(matches!(gone, Err(EngineError::DeletedRefresh(1))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// Cost: the stored data of the refreshes, and one scan of the history.
-    pub fn delete_plan(&self, plan: &str, wait: bool, watch: &dyn Watch) -> Result<DeletedPlan> {
+    pub fn delete_plan(&self, plan: &str, wait: bool) -> Result<DeletedPlan> {
+        let watch = self.watch();
         let writer = Writer::open(self.path(), wait, watch)?;
         let name = plan.to_owned();
         if writer.get(&tables::PLANS, &name)?.is_none() {

@@ -8,20 +8,16 @@ use crate::engine::plan::{DEFAULT_PLAN, PlanOptions, check_name};
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// use seedbank::engine::{PlanOptions, RefreshRequest};
-/// use seedbank::engine::plan::{CoverMethod, Method};
+/// use seedbank::{Plan, RefreshRequest};
 ///
-/// let request = RefreshRequest {
-///     plan: Some("sites".to_owned()),
-///     options: PlanOptions {
-///         method: Some(Method::Cover(CoverMethod::MaxWeight)),
-///         per_site: Some(3),
-///         ..PlanOptions::default()
-///     },
-///     ..RefreshRequest::default()
-/// };
+/// let request = RefreshRequest::with("sites", Plan::sites().per_site(3));
 /// // One crawled page on each of two sites. The plan stores its parameters.
-/// assert_eq!(bank.refresh(&request, &Unwatched)?.view.seeds, 2);
+/// assert_eq!(bank.refresh(&request)?.view.seeds, 2);
+/// let request = RefreshRequest {
+///     keep: Some(30),
+///     ..RefreshRequest::of("sites")
+/// };
+/// assert_eq!(bank.refresh(&request)?.view.seeds, 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -55,6 +51,24 @@ pub struct RefreshRequest {
 }
 
 impl RefreshRequest {
+    /// Refreshes a stored plan with its parameters.
+    #[must_use]
+    pub fn of(plan: &str) -> Self {
+        Self {
+            plan: Some(plan.to_owned()),
+            ..Self::default()
+        }
+    }
+
+    /// Refreshes a plan, and stores these parameters in it. If it does not exist, it is created.
+    #[must_use]
+    pub fn with(plan: &str, parameters: impl Into<PlanOptions>) -> Self {
+        Self {
+            options: parameters.into(),
+            ..Self::of(plan)
+        }
+    }
+
     /// Returns the name of the plan after validating the request.
     pub(super) fn named(&self) -> Result<&str> {
         let plan = self.plan.as_deref().unwrap_or(DEFAULT_PLAN);

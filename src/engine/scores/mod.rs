@@ -40,7 +40,6 @@ impl Bank {
     /// let report = bank.scores(
     ///     &ScoresRequest::default(),
     ///     |score| Ok::<(), EngineError>(scores.push(score)),
-    ///     &Unwatched,
     /// )?;
     /// assert!(report.harmonic_is_exact);
     /// assert_eq!((&*scores[0].url, scores[0].seed_rank), ("http://a.example/", Some(1)));
@@ -51,8 +50,8 @@ impl Bank {
         &self,
         request: &ScoresRequest,
         mut each: impl FnMut(PageScore) -> Result<(), E>,
-        watch: &dyn Watch,
     ) -> Result<ScoresReport, E> {
+        let watch = self.watch();
         let views = Views::open(self).map_err(E::from)?;
         let refresh = last_refresh(&views, request)?;
         let measured = Measured::new(&views, request.rng_seed, watch)?;

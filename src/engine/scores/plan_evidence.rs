@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::answers::PageScore;
-use crate::engine::plan::Plan;
+use crate::engine::plan::ResolvedPlan;
 use crate::engine::query::views::Views;
 use crate::engine::{EngineError, PlanOptions};
 use seedbank_algorithms::page::{PageId, SiteId};
@@ -54,9 +54,9 @@ impl PlanEvidence {
         let list = views.reader.list(*refresh)?;
         let ranks = list.into_iter().map(|(rank, seed)| (seed.page, rank));
         let stored = match PlanOptions::from_stored(&record.settings)?.resolve()? {
-            Plan::Cores(_) => Stored::Cores(*refresh),
-            Plan::Cover(_) => Stored::Cover(*refresh),
-            Plan::Web(_) => over_web(views, *refresh)?,
+            ResolvedPlan::Cores(_) => Stored::Cores(*refresh),
+            ResolvedPlan::Cover(_) => Stored::Cover(*refresh),
+            ResolvedPlan::Web(_) => over_web(views, *refresh)?,
         };
         Ok(Self {
             ranks: ranks.collect(),

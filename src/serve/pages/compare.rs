@@ -206,7 +206,7 @@ fn compare(context: &Context<'_>, input: &Input) -> Result<ListComparison, Reque
         most: MAX_URLS,
         ..CompareRequest::new(which(input.plan.clone(), None))
     };
-    Ok(context.bank.compare(&list, &request, context.watch)?)
+    Ok(context.bank.compare(&list, &request)?)
 }
 
 fn page(

@@ -64,16 +64,17 @@ pub(super) fn render(
         }
     } else {
         let mut lines = Vec::new();
-        context.bank.cores(&of_refresh, |core| {
+        for core in context.bank.cores(&of_refresh)? {
+            let core = core?;
             if context.watch.stopped() {
                 return Err(RequestError::too_long());
             }
             if media_type == MediaType::Json {
-                return json_line(&mut lines, &core);
+                json_line(&mut lines, &core)?;
+            } else {
+                cores.push(core);
             }
-            cores.push(core);
-            Ok(())
-        })?;
+        }
         if media_type == MediaType::Json {
             return Ok(Answer::new(JSON_LINES, lines));
         }

@@ -93,7 +93,7 @@ pub(super) fn render(
         against,
         list: None,
     };
-    let diff = context.bank.diff(&request, context.watch)?;
+    let diff = context.bank.diff(&request)?;
     if media_type == MediaType::Json {
         let mut lines = Vec::new();
         json_line(&mut lines, &SummaryLine::new(&diff))?;

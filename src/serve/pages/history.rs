@@ -39,9 +39,7 @@ pub(super) fn render(
     media_type: MediaType,
 ) -> Result<Answer, RequestError> {
     let plan = params.plan.as_deref();
-    let history = context
-        .bank
-        .page_history(&params.url, plan, context.watch)?;
+    let history = context.bank.page_history(&params.url, plan)?;
     if media_type == MediaType::Json {
         return Answer::json(&history);
     }

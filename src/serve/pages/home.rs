@@ -111,9 +111,7 @@ fn turnovers(
         let changes = if position < SPARKLINES { SPARK } else { 1 };
         // Include the refresh before the first one shown, to compare with.
         let first = numbers.len().saturating_sub(changes + 1);
-        let found = context
-            .turnovers
-            .between(context.bank, &numbers[first..], context.watch)?;
+        let found = context.turnovers.between(context.bank, &numbers[first..])?;
         turnovers.push(found);
     }
     Ok(turnovers)

@@ -61,7 +61,7 @@ pub(super) fn render(
         return csv_answer(&tables, params.table.as_ref(), "page");
     }
     let facts = context.bank.page(&url, PageLimits::default())?;
-    let history = context.bank.page_history(&url, None, context.watch)?;
+    let history = context.bank.page_history(&url, None)?;
     Answer::page(&Page {
         layout: Layout::with_json(
             context,

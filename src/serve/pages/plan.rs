@@ -77,9 +77,7 @@ pub(super) fn render(
         .iter()
         .map(|refresh| refresh.refresh)
         .collect();
-    let turnover = context
-        .turnovers
-        .between(context.bank, &numbers, context.watch)?;
+    let turnover = context.turnovers.between(context.bank, &numbers)?;
     let address = address::plan(&name);
     let refreshes =
         table_of(&refreshes[begin..end], &turnover).with_files(&address, &Address::new("/batches"));

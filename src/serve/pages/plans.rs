@@ -66,8 +66,9 @@ pub(super) fn render(
 fn common_table(context: &Context<'_>, plans: &[PlanSummary]) -> Result<Table, RequestError> {
     let mut lists: Vec<BTreeSet<String>> = Vec::with_capacity(plans.len());
     for plan in plans {
-        let seeds = context.bank.seeds(&which(None, Some(plan.last.refresh)))?;
-        lists.push(seeds.into_iter().map(|seed| seed.url).collect());
+        let seeds = context.bank.seeds(which(None, Some(plan.last.refresh)))?;
+        let urls = seeds.map(|seed| Ok(seed?.url));
+        lists.push(urls.collect::<Result<_, RequestError>>()?);
     }
     let row = |(plan, list): (&PlanSummary, &BTreeSet<String>)| {
         let from = plan.last.refresh;

@@ -91,7 +91,7 @@ fn render(
             let text = "missing parameter `pages`, the number of pages to distribute";
             return Err(RequestError::new(StatusCode::BAD_REQUEST, text));
         }
-        (Some(_), _) => match context.bank.quotas(&request, context.watch) {
+        (Some(_), _) => match context.bank.quotas(&request) {
             Ok(quotas) => Some(Ok(quotas)),
             Err(error) => {
                 let error = RequestError::from(error);

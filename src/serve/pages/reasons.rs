@@ -15,7 +15,7 @@ pub(super) fn seed_reasons<'a>(
     refresh: u32,
     urls: impl Iterator<Item = &'a str>,
 ) -> Result<Vec<Option<String>>, RequestError> {
-    let explainer = context.bank.explainer(&which(None, Some(refresh)))?;
+    let explainer = context.bank.explainer(which(None, Some(refresh)))?;
     let reason = |url: &str| {
         if context.watch.stopped() {
             return Err(RequestError::too_long());

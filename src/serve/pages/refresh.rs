@@ -127,7 +127,10 @@ pub(super) fn render(
         .iter()
         .filter(|other| other.plan == refresh.plan)
         .map(|other| other.refresh);
-    let mut seeds = context.bank.seeds(&which(None, Some(number)))?;
+    let mut seeds = context
+        .bank
+        .seeds(which(None, Some(number)))?
+        .collect::<Result<Vec<_>, _>>()?;
     let all = seeds.len();
     let dead = seeds.iter().filter(|seed| !seed.alive).count();
     let (sites, more_sites) = by_site(&seeds);

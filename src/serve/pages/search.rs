@@ -112,7 +112,7 @@ pub(super) fn render(
             },
             examined: MAX_EXAMINED,
         };
-        let mut found = context.bank.search(&text, limits, context.watch)?;
+        let mut found = context.bank.search(&text, limits)?;
         found.pages.retain(|page| state.includes(page));
         found.pages.truncate(limit);
         Some(found)

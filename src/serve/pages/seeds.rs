@@ -77,7 +77,10 @@ fn render(
     let refresh = context
         .bank
         .refresh_view(&which(params.plan, params.refresh))?;
-    let mut seeds = context.bank.seeds(&which(None, Some(refresh.refresh)))?;
+    let mut seeds = context
+        .bank
+        .seeds(which(None, Some(refresh.refresh)))?
+        .collect::<Result<Vec<_>, _>>()?;
     let all = seeds.len();
     if params.alive {
         seeds.retain(|seed| seed.alive);

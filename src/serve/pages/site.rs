@@ -55,7 +55,7 @@ pub(super) fn render(
         pages: MAX_EXAMINED,
         ..limits
     };
-    let facts = context.bank.site(&params.name, limits, context.watch)?;
+    let facts = context.bank.site(&params.name, limits)?;
     if media_type == MediaType::Json {
         return Answer::json(&facts);
     }

@@ -7,7 +7,6 @@ use std::fs;
 use seedbank::engine::plan::{CoverMethod, Method, Slack};
 use seedbank::engine::{Bank, IngestRequest, PlanOptions, RefreshRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
-use seedbank::watch::Unwatched;
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_store::plan_lists::ListText;
 use seedbank_store::records::{
@@ -93,7 +92,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
             inputs: vec![Input::File(file)],
             ..IngestRequest::default()
         };
-        bank.ingest(&request, &Unwatched).unwrap();
+        bank.ingest(&request).unwrap();
         for method in [Method::Cores, Method::Cover(CoverMethod::Greedy)] {
             let request = RefreshRequest {
                 plan: Some(method.name().to_owned()),
@@ -104,7 +103,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
                 },
                 ..RefreshRequest::default()
             };
-            bank.refresh(&request, &Unwatched).unwrap();
+            bank.refresh(&request).unwrap();
         }
     }
     let mut seeds = Vec::new();

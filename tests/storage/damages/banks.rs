@@ -94,7 +94,7 @@ fn take(bank: &Bank, step: Step, crawl: &Path) -> Result<(), EngineError> {
                 },
                 ..IngestRequest::default()
             };
-            bank.ingest(&request, &Unwatched).map(drop)
+            bank.ingest(&request).map(drop)
         }
         Step::Cores | Step::Cover => {
             let (plan, options) = if step == Step::Cores {
@@ -116,7 +116,7 @@ fn take(bank: &Bank, step: Step, crawl: &Path) -> Result<(), EngineError> {
                 options: exact_cores(options),
                 ..RefreshRequest::default()
             };
-            bank.refresh(&request, &Unwatched).map(drop)
+            bank.refresh(&request).map(drop)
         }
     }
 }
@@ -149,7 +149,14 @@ fn questions(bank: &Bank, depth: Depth) -> Vec<String> {
             plan: None,
             refresh: Some(refreshes),
         };
-        named.push(bank.seeds(&which).unwrap()[0].url.clone());
+        named.push(
+            bank.seeds(&which)
+                .unwrap()
+                .collect::<Result<Vec<_>, _>>()
+                .unwrap()[0]
+                .url
+                .clone(),
+        );
     }
     let mut questions = asking::questions(refreshes, &named);
     if depth == Depth::Sample {

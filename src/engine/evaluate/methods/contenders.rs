@@ -7,7 +7,7 @@ use super::answers::{Baseline, ListKind};
 use super::constraints::Constraints;
 use super::held_out::Worth;
 use crate::engine::EngineError;
-use crate::engine::plan::{Goal, Method, Plan, PlanOptions, Scope};
+use crate::engine::plan::{Goal, Method, PlanOptions, ResolvedPlan, Scope};
 use seedbank_algorithms::cover;
 use seedbank_algorithms::cover::global::TUNE_VISITS;
 
@@ -172,8 +172,8 @@ pub(super) fn worth(value: &PlanOptions) -> Result<Worth, EngineError> {
         ..value.clone()
     };
     match plan.resolve()? {
-        Plan::Web(choice) => Ok(super::select::worth_of_web(&choice)),
-        Plan::Cores(_) | Plan::Cover(_) => Err(EngineError::Internal(
+        ResolvedPlan::Web(choice) => Ok(super::select::worth_of_web(&choice)),
+        ResolvedPlan::Cores(_) | ResolvedPlan::Cover(_) => Err(EngineError::Internal(
             "a plan over the web was decided to be another one",
         )),
     }

@@ -14,7 +14,7 @@ use super::constraints::Constraints;
 use super::held_out::{HeldOutSite, HeldOutWeb, Worth};
 use crate::engine::EngineError;
 use crate::engine::error::PlanError;
-use crate::engine::plan::{CorePlan, Plan, PlanOptions};
+use crate::engine::plan::{CorePlan, PlanOptions, ResolvedPlan};
 use crate::engine::policy::Policy;
 use seedbank_algorithms::cores::{self, Core, CoreCache, CoresError, HubChoice, SeedRules};
 use seedbank_algorithms::cover::global::{self, WebChoice};
@@ -35,9 +35,9 @@ pub(super) fn by_plan(
     watch: &dyn Watch,
 ) -> Result<Vec<u32>, EngineError> {
     match plan.resolve()? {
-        Plan::Cores(cores) => by_cores(held_out, &cores, plan.policy()?, watch),
-        Plan::Cover(choice) => by_cover(held_out, &choice, watch),
-        Plan::Web(choice) => over_web(held_out, &choice, constraints, watch),
+        ResolvedPlan::Cores(cores) => by_cores(held_out, &cores, plan.policy()?, watch),
+        ResolvedPlan::Cover(choice) => by_cover(held_out, &choice, watch),
+        ResolvedPlan::Web(choice) => over_web(held_out, &choice, constraints, watch),
     }
 }
 
@@ -122,7 +122,7 @@ pub(super) fn over_web_for(
     cells: &[(u32, u64)],
     watch: &dyn Watch,
 ) -> Result<Vec<Vec<u32>>, EngineError> {
-    let Plan::Web(choice) = options.resolve()? else {
+    let ResolvedPlan::Web(choice) = options.resolve()? else {
         return Err(EngineError::Internal(
             "a plan with a budget is not over the web",
         ));

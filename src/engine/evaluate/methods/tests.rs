@@ -16,12 +16,12 @@ use seedbank_store::Reader;
 fn bank(folder: &Path, name: &str, text: &str) -> Bank {
     let file = folder.join(format!("{name}.jsonl"));
     std::fs::write(&file, text).unwrap();
-    let bank = Bank::create(&folder.join(name), Naming::default()).unwrap();
+    let bank = Bank::create(folder.join(name), Naming::default()).unwrap();
     let request = IngestRequest {
         inputs: vec![Input::File(file)],
         ..IngestRequest::default()
     };
-    bank.ingest(&request, &Unwatched).unwrap();
+    bank.ingest(&request).unwrap();
     bank
 }
 
@@ -79,12 +79,16 @@ fn refreshed(bank: &Bank, plan: usize, options: &PlanOptions) -> Vec<String> {
         cold: true,
         ..RefreshRequest::default()
     };
-    bank.refresh(&request, &Unwatched).unwrap();
+    bank.refresh(&request).unwrap();
     let which = Which {
         plan,
         refresh: None,
     };
-    let seeds = bank.seeds(&which).unwrap();
+    let seeds = bank
+        .seeds(&which)
+        .unwrap()
+        .collect::<Result<Vec<_>, _>>()
+        .unwrap();
     seeds.into_iter().map(|seed| seed.url).collect()
 }
 
@@ -166,8 +170,8 @@ fn a_plan_is_evaluated_by_lists_selected_without_held_out_pages() {
         draws: 3,
         ..MethodsRequest::default()
     };
-    let found = bank.evaluate_methods(&request, &Unwatched).unwrap();
-    let again = bank.evaluate_methods(&request, &Unwatched).unwrap();
+    let found = bank.evaluate_methods(&request).unwrap();
+    let again = bank.evaluate_methods(&request).unwrap();
     assert_eq!(found, again);
     let comparison = found.comparison;
     assert_eq!(
@@ -222,7 +226,7 @@ fn pages_crawled_since_a_batch_are_held_out() {
         inputs: vec![Input::File(file)],
         ..IngestRequest::default()
     };
-    bank.ingest(&request, &Unwatched).unwrap();
+    bank.ingest(&request).unwrap();
     let request = MethodsRequest {
         seeds: vec![1],
         budgets: vec![3],
@@ -233,10 +237,7 @@ fn pages_crawled_since_a_batch_are_held_out() {
         },
         ..MethodsRequest::default()
     };
-    let found = bank
-        .evaluate_methods(&request, &Unwatched)
-        .unwrap()
-        .comparison;
+    let found = bank.evaluate_methods(&request).unwrap().comparison;
     assert_eq!((found.since, found.crawled_since), (Some(1), Some(1)));
     let pagerank = found.lists.iter().find(|list| list.list == "pagerank");
     let since = pagerank.and_then(|list| list.since).unwrap();
@@ -248,7 +249,7 @@ fn pages_crawled_since_a_batch_are_held_out() {
             since: Some(batch),
             ..request.clone()
         };
-        let refused = bank.evaluate_methods(&asked, &Unwatched).unwrap_err();
+        let refused = bank.evaluate_methods(&asked).unwrap_err();
         assert!(refused.to_string().contains("batch"), "{refused}");
     }
 }

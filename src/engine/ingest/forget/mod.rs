@@ -48,9 +48,9 @@ use seedbank_store::{Writer, tables};
 ///     what: vec!["http://a.example/".to_owned()],
 ///     ..ForgetRequest::default()
 /// };
-/// assert_eq!(bank.forget(&request, &Unwatched)?.pages, 1);
+/// assert_eq!(bank.forget(&request)?.pages, 1);
 /// // From now on the page is unknown.
-/// let again = bank.forget(&request, &Unwatched);
+/// let again = bank.forget(&request);
 /// assert!(matches!(again, Err(EngineError::UnknownPage { .. })));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -126,7 +126,8 @@ impl Bank {
     ///
     /// Cost: that of a batch with a record for each page and each page that links to one, and
     /// reading each line of bad records and of lists.
-    pub fn forget(&self, request: &ForgetRequest, watch: &dyn Watch) -> Result<ForgetReport> {
+    pub fn forget(&self, request: &ForgetRequest) -> Result<ForgetReport> {
+        let watch = self.watch();
         let writer = Writer::open(self.path(), request.wait, watch)?;
         let naming = writable_naming(&writer)?;
         let names = NameSet::parse(&request.what, naming)?;
@@ -141,8 +142,8 @@ impl Bank {
         &self,
         other: &Self,
         request: &ForgetRequest,
-        watch: &dyn Watch,
     ) -> Result<Option<ForgetReport>> {
+        let watch = self.watch();
         let other_bank = seedbank_store::Reader::open(other.path())?;
         let (Some(secret), Some(blocklist)) =
             (Secret::load(&other_bank)?, Blocklist::load(&other_bank)?)

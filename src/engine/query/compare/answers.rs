@@ -50,7 +50,7 @@ impl Default for CompareRequest {
 /// let mut list = UrlList { name: "today".to_owned(), ..UrlList::default() };
 /// list.push_line(1, "http://b.example/");
 /// list.push_line(2, "http://no.example/");
-/// let found = bank.compare(&list, &CompareRequest::default(), &Unwatched)?;
+/// let found = bank.compare(&list, &CompareRequest::default())?;
 /// assert_eq!((found.counts.alive, found.counts.not_in_bank), (1, 1));
 /// assert_eq!((found.counts.seeds, found.counts.covered), (0, 1));
 /// // A crawl from it finds itself and the two pages that it links to.

@@ -18,7 +18,7 @@ use super::diff::UrlList;
 use super::explain::{CoreNumbers, Explainer, Why};
 use super::nearest;
 use crate::engine::error::{ExperimentError, RequestError};
-use crate::engine::plan::Plan;
+use crate::engine::plan::ResolvedPlan;
 use crate::engine::{Bank, EngineError};
 use crawl::{LivePage, crawl};
 use seedbank_algorithms::page::PageId;
@@ -47,8 +47,8 @@ impl Bank {
         &self,
         list: &UrlList,
         request: &CompareRequest,
-        watch: &dyn Watch,
     ) -> Result<ListComparison, EngineError> {
+        let watch = self.watch();
         let urls = urls(list);
         let fetches = validated_fetches(&list.name, urls.len(), request)?;
         let explainer = self.explainer(&request.which)?;
@@ -126,7 +126,7 @@ impl Seeds {
     ) -> Result<Self, EngineError> {
         let reader = &explainer.views().reader;
         // Only these plans exclude spam; the others select it on purpose, or by its value.
-        let no_spam = matches!(explainer.plan(), Plan::Cores(cores) if !cores.keep_spam);
+        let no_spam = matches!(explainer.plan(), ResolvedPlan::Cores(cores) if !cores.keep_spam);
         let mut seeds = Self {
             ranks: BTreeMap::new(),
             alive: Vec::new(),

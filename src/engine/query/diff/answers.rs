@@ -20,7 +20,7 @@ use seedbank_store::records::{BatchId, RefreshId};
 /// let mut list = UrlList { name: "today".to_owned(), ..UrlList::default() };
 /// list.push_line(1, "http://b.example/");
 /// let request = DiffRequest { list: Some(list), ..DiffRequest::default() };
-/// let diff = bank.diff(&request, &Unwatched)?;
+/// let diff = bank.diff(&request)?;
 /// assert_eq!((diff.summary.gained, diff.summary.lost), (1, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -277,8 +277,8 @@ pub struct SeedChange {
 /// use seedbank::engine::query::{Cause, Change, DiffRequest};
 ///
 /// ingest(&bank, "day-1.jsonl", r#"{"url": "http://a.example/", "gone": true}"#)?;
-/// bank.refresh(&RefreshRequest::default(), &Unwatched)?;
-/// let diff = bank.diff(&DiffRequest::default(), &Unwatched)?;
+/// bank.refresh(&RefreshRequest::default())?;
+/// let diff = bank.diff(&DiffRequest::default())?;
 /// let lost = diff.seeds.iter().find(|seed| seed.change == Change::Lost);
 /// let lost = lost.ok_or("no seed was lost")?;
 /// assert_eq!((lost.url.as_str(), lost.cause), ("http://a.example/", Some(Cause::Gone)));

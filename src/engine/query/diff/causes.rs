@@ -8,7 +8,7 @@ use super::answers::Cause;
 use super::side::{Side, StoredRefresh};
 use crate::engine::EngineError;
 use crate::engine::history::timeline::{PageStatus, PageTimelines};
-use crate::engine::plan::{Parameter, Plan};
+use crate::engine::plan::{Parameter, ResolvedPlan};
 use crate::engine::policy::{Caps, RejectionReason};
 use crate::engine::query::views::Views;
 use seedbank_algorithms::page::{PageId, PageSet, SiteId};
@@ -163,7 +163,7 @@ impl<'a> Pair<'a> {
     ) -> Result<CauseDetail, EngineError> {
         let detail = CauseDetail::new(Cause::Parameters, None);
         match &lacking.plan {
-            Plan::Cores(_) => {
+            ResolvedPlan::Cores(_) => {
                 let core = lacking.in_cores.get(&page).map(|(rank, _)| *rank);
                 let by = core.map(|rank| self.core(lacking, rank)).transpose()?;
                 Ok(CauseDetail {
@@ -172,7 +172,7 @@ impl<'a> Pair<'a> {
                     ..detail
                 })
             }
-            Plan::Cover(_) => {
+            ResolvedPlan::Cover(_) => {
                 let key = (lacking.refresh, page.site());
                 let Some(record) = self.views.reader.get(&tables::COVERS, &key)? else {
                     return Ok(detail);
@@ -186,7 +186,7 @@ impl<'a> Pair<'a> {
                     ..detail
                 })
             }
-            Plan::Web(choice) => {
+            ResolvedPlan::Web(choice) => {
                 let reached = self.reached(page, lacking, choice)?;
                 Ok(match reached.covered {
                     Some((by, hop)) => CauseDetail {
@@ -218,7 +218,7 @@ impl<'a> Pair<'a> {
         };
         let spam = |page: PageStatus| page.spam;
         // Cover methods of sites select spam too, so spam is a cause only if the page became it.
-        let is_of_sites = matches!(lacking.plan, Plan::Cover(_));
+        let is_of_sites = matches!(lacking.plan, ResolvedPlan::Cover(_));
         let spam_counts = if is_of_sites {
             was.is_some()
         } else {
@@ -246,9 +246,9 @@ impl<'a> Pair<'a> {
             return Ok(CauseDetail::new(Cause::Policy, None));
         }
         match lacking.plan {
-            Plan::Cores(_) => self.absent_from_cores(page, having, lacking, &line),
-            Plan::Cover(_) => self.absent_from_cover(page, having, lacking),
-            Plan::Web(choice) => self.absent_from_web(page, lacking, &choice),
+            ResolvedPlan::Cores(_) => self.absent_from_cores(page, having, lacking, &line),
+            ResolvedPlan::Cover(_) => self.absent_from_cover(page, having, lacking),
+            ResolvedPlan::Web(choice) => self.absent_from_web(page, lacking, &choice),
         }
     }
 
@@ -272,7 +272,7 @@ impl<'a> Pair<'a> {
             return Ok(true);
         }
         // A cap concerns only pages that the method could have selected.
-        let is_cores = matches!(lacking.plan, Plan::Cores(_));
+        let is_cores = matches!(lacking.plan, ResolvedPlan::Cores(_));
         if !lacking.rules.policy.has_caps() || (is_cores && core.is_none()) {
             return Ok(false);
         }

@@ -4,7 +4,7 @@ use super::answers::Cause;
 use super::causes::{CauseDetail, Pair};
 use super::side::StoredRefresh;
 use crate::engine::EngineError;
-use crate::engine::plan::Plan;
+use crate::engine::plan::ResolvedPlan;
 use seedbank_algorithms::page::PageId;
 use seedbank_store::records::{CoverRecord, CoverStop, SeedEvidence};
 use seedbank_store::tables::{self, PageSetKey};
@@ -53,7 +53,7 @@ impl Pair<'_> {
         lacking: &StoredRefresh,
         record: &CoverRecord,
     ) -> Result<Option<(u32, u32)>, EngineError> {
-        let Plan::Cover(choice) = &lacking.plan else {
+        let ResolvedPlan::Cover(choice) = &lacking.plan else {
             return Ok(None);
         };
         if choice.method.is_baseline() {

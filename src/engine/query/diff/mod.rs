@@ -27,7 +27,6 @@ use crate::engine::history::succession::{OldSeed, Successors};
 use crate::engine::plan::DEFAULT_PLAN;
 use crate::engine::{Bank, EngineError, Which};
 use seedbank_algorithms::page::PageId;
-use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{RefreshId, RefreshRecord, SeedEvidence};
 use seedbank_store::tables;
 
@@ -39,7 +38,8 @@ impl Bank {
     ///
     /// Cost: one scan of the seeds and cores of both refreshes, and the sets of changed pages of the batches
     /// between them; for each gained or lost seed a few reads of the page, its targets and its core.
-    pub fn diff(&self, request: &DiffRequest, watch: &dyn Watch) -> Result<SeedDiff, EngineError> {
+    pub fn diff(&self, request: &DiffRequest) -> Result<SeedDiff, EngineError> {
+        let watch = self.watch();
         let views = Views::open(self)?;
         let (from, to) = sides(&views, request)?;
         let pair = Pair::new(&views, &from, &to)?;

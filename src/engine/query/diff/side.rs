@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::answers::{DiffSide, UrlList};
 use crate::engine::EngineError;
 use crate::engine::history::timeline::Eligibility;
-use crate::engine::plan::{Plan, PlanOptions};
+use crate::engine::plan::{PlanOptions, ResolvedPlan};
 use crate::engine::policy::LoadedPolicy;
 use crate::engine::query::nearest;
 use crate::engine::query::views::Views;
@@ -32,7 +32,7 @@ pub(in crate::engine) struct Side {
 pub(in crate::engine) struct StoredRefresh {
     pub(super) refresh: RefreshId,
     pub(super) record: RefreshRecord,
-    pub(super) plan: Plan,
+    pub(super) plan: ResolvedPlan,
     /// The parameters of the plan, as they were given.
     pub(super) options: PlanOptions,
     pub(super) rules: LoadedPolicy,
@@ -104,11 +104,11 @@ impl Side {
             }
         }
         let full = match &plan {
-            Plan::Cores(plan) => {
+            ResolvedPlan::Cores(plan) => {
                 let chosen = record.chosen.unwrap_or(record.seeds);
                 chosen == plan.params.seeds
             }
-            Plan::Cover(_) | Plan::Web(_) => false,
+            ResolvedPlan::Cover(_) | ResolvedPlan::Web(_) => false,
         };
         side.run = Some(StoredRefresh {
             refresh,

@@ -4,7 +4,7 @@
 use super::answers::{IneligibleReason, ReadCost, RefreshRun};
 use super::core_answers::ScoredUrl;
 use super::list_positions::{ListPosition, ListPositions};
-use crate::engine::plan::{Method, Pages, Plan, TuningRecord};
+use crate::engine::plan::{Method, Pages, ResolvedPlan, TuningRecord};
 use crate::engine::policy::{LoadedPolicy, Policy};
 use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError, Which};
@@ -21,7 +21,7 @@ pub(super) struct Context {
     pub(super) views: Views,
     pub(super) refresh: RefreshId,
     pub(super) record: RefreshRecord,
-    pub(super) plan: Plan,
+    pub(super) plan: ResolvedPlan,
     pub(super) method: Method,
     /// Policies of the plan; `None` if it has none.
     pub(super) rules: Option<LoadedPolicy>,
@@ -125,9 +125,9 @@ impl Context {
         record: &PageRecord,
     ) -> Result<Option<IneligibleReason>, StoreError> {
         let (crawled_only, no_spam) = match self.plan {
-            Plan::Cores(plan) => (plan.pages == Pages::Crawled, !plan.keep_spam),
-            Plan::Cover(_) => (true, false),
-            Plan::Web(_) => (true, true),
+            ResolvedPlan::Cores(plan) => (plan.pages == Pages::Crawled, !plan.keep_spam),
+            ResolvedPlan::Cover(_) => (true, false),
+            ResolvedPlan::Web(_) => (true, true),
         };
         let Some((state, spam)) = self.state_at_refresh(page, record)? else {
             return Ok(None);

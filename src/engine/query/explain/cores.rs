@@ -6,7 +6,7 @@ use super::core_answers::{
     CoreMember, CoreNumbers, CoreSeed, NearCore, NotAdded, Role, RowSums, ScoredUrl, SidePosition,
 };
 use crate::engine::EngineError;
-use crate::engine::plan::{CorePlan, Plan};
+use crate::engine::plan::{CorePlan, ResolvedPlan};
 use crate::engine::query::views::sigma_bound;
 use seedbank_algorithms::cores::{Growth, Rule};
 use seedbank_algorithms::graph::number;
@@ -127,7 +127,7 @@ fn core_numbers(
     core: &CoreEvidence,
 ) -> Result<CoreNumbers, StoreError> {
     let sigma_bound = match &context.plan {
-        Plan::Cores(plan) if !plan.params.within.is_exact() => {
+        ResolvedPlan::Cores(plan) if !plan.params.within.is_exact() => {
             sigma_bound(&context.views, context.refresh, rank)?
         }
         _ => None,

@@ -40,7 +40,7 @@ use serde::{Deserialize, Serialize};
 
 use super::nearest;
 use super::views::Views;
-use crate::engine::plan::Plan;
+use crate::engine::plan::ResolvedPlan;
 use crate::engine::{Bank, EngineError, Which};
 use context::Context;
 use seedbank_algorithms::page::PageId;
@@ -75,14 +75,14 @@ impl Bank {
     /// # Errors
     ///
     /// [`EngineError::DeletedRefresh`] if the refresh was deleted.
-    pub fn explainer(&self, which: &Which) -> Result<Explainer, EngineError> {
-        let context = Context::open(self, which)?;
+    pub fn explainer(&self, which: impl Into<Which>) -> Result<Explainer, EngineError> {
+        let context = Context::open(self, &which.into())?;
         let opened = context.cost();
         Ok(Explainer { context, opened })
     }
 
     /// Explains why a page is a seed of a refresh or not; see [`Explainer::page`].
-    pub fn explain(&self, url: &str, which: &Which) -> Result<Explanation, EngineError> {
+    pub fn explain(&self, url: &str, which: impl Into<Which>) -> Result<Explanation, EngineError> {
         self.explainer(which)?.page(url)
     }
 }
@@ -125,7 +125,7 @@ impl Explainer {
     }
 
     /// Returns the plan as it was when the refresh ran.
-    pub(super) const fn plan(&self) -> &Plan {
+    pub(super) const fn plan(&self) -> &ResolvedPlan {
         &self.context.plan
     }
 
@@ -169,9 +169,9 @@ impl Explainer {
 fn why(context: &Context, page: PageId, record: &PageRecord) -> Result<Why, EngineError> {
     match &context.plan {
         _ if record.first_seen > context.record.batch => Ok(Why::NotYetKnown),
-        Plan::Cores(plan) => cores::why(context, plan, page, record),
-        Plan::Cover(_) => cover::why(context, page, record),
-        Plan::Web(choice) => global::why(context, choice, page, record),
+        ResolvedPlan::Cores(plan) => cores::why(context, plan, page, record),
+        ResolvedPlan::Cover(_) => cover::why(context, page, record),
+        ResolvedPlan::Web(choice) => global::why(context, choice, page, record),
     }
 }
 

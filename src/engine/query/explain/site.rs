@@ -11,7 +11,7 @@ use super::core_answers::{CoreSeed, ScoredUrl};
 use super::cover_answers::{SiteSeed, ValueBreakdown};
 use super::policy_verdict::SeedByPolicy;
 use super::{Explainer, cores, cover, for_each_plan, global, policy};
-use crate::engine::plan::{Plan, by_cores, by_cover};
+use crate::engine::plan::{ResolvedPlan, by_cores, by_cover};
 use crate::engine::query::nearest;
 use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError, Which};
@@ -195,7 +195,11 @@ pub struct SeedOfSite {
 
 impl Bank {
     /// Explains what a refresh selected on a site; see [`Explainer::site`].
-    pub fn explain_site(&self, site: &str, which: &Which) -> Result<SiteExplanation, EngineError> {
+    pub fn explain_site(
+        &self,
+        site: &str,
+        which: impl Into<Which>,
+    ) -> Result<SiteExplanation, EngineError> {
         self.explainer(which)?.site(site)
     }
 }
@@ -233,9 +237,9 @@ impl Explainer {
 /// Returns the result for a site.
 fn why(context: &Context, site: SiteId) -> Result<SiteWhy, EngineError> {
     Ok(match context.plan {
-        Plan::Cores(_) => SiteWhy::CoresOfSite(cores_of_site(context, site)?),
-        Plan::Web(_) => SiteWhy::WebOfSite(web_of_site(context, site)?),
-        Plan::Cover(_) => match context
+        ResolvedPlan::Cores(_) => SiteWhy::CoresOfSite(cores_of_site(context, site)?),
+        ResolvedPlan::Web(_) => SiteWhy::WebOfSite(web_of_site(context, site)?),
+        ResolvedPlan::Cover(_) => match context
             .views
             .reader
             .get(&tables::COVERS, &(context.refresh, site))?

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::load::LoadedHubGraph;
-use crate::engine::plan::{CorePlan, Plan, PlanOptions};
+use crate::engine::plan::{CorePlan, PlanOptions, ResolvedPlan};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cores::{CachedComponent, CachedCore, Core, CoreCache, Hits, NearPage};
 use seedbank_algorithms::graph::{Role, WeakComponents};
@@ -39,7 +39,8 @@ pub(crate) fn find_valid(
 ) -> Result<Option<CachedRefresh>> {
     let record = store.need(&tables::REFRESHES, &refresh)?;
     let previous_plan = PlanOptions::from_stored(&record.settings)?.resolve()?;
-    let (Plan::Cores(previous_plan), Some(standings)) = (previous_plan, record.standings) else {
+    let (ResolvedPlan::Cores(previous_plan), Some(standings)) = (previous_plan, record.standings)
+    else {
         return Ok(None);
     };
     let params = &plan.params;

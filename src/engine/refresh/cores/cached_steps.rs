@@ -1,7 +1,7 @@
 //! Cached steps of a refresh within a tolerance, for the next refresh of the plan.
 
 use super::load::LoadedHubGraph;
-use crate::engine::plan::{CorePlan, Plan, PlanOptions};
+use crate::engine::plan::{CorePlan, PlanOptions, ResolvedPlan};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::graph::{Csr, NONE};
 use seedbank_algorithms::page::PageId;
@@ -24,7 +24,7 @@ pub(super) fn load(
     };
     let record = store.need(&tables::REFRESHES, &refresh)?;
     match PlanOptions::from_stored(&record.settings)?.resolve()? {
-        Plan::Cores(previous_plan) if plan.can_reuse(&previous_plan) => {}
+        ResolvedPlan::Cores(previous_plan) if plan.can_reuse(&previous_plan) => {}
         _ => return Ok(kept),
     }
     for entry in store.scan_under(&tables::STEP_CACHE, &refresh.to_be_bytes())? {

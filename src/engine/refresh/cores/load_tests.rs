@@ -1,7 +1,7 @@
 //! Tests of the loader of the host-pruned graph.
 
 use super::*;
-use crate::engine::plan::{Plan, PlanOptions};
+use crate::engine::plan::{PlanOptions, ResolvedPlan};
 use crate::engine::{Bank, IngestRequest};
 use seedbank_algorithms::watch::Unwatched;
 use seedbank_formats::ingest::Input;
@@ -46,7 +46,7 @@ fn bank(folder: &std::path::Path, sites: SiteMode) -> Bank {
             inputs: vec![Input::named(file)],
             ..IngestRequest::default()
         };
-        bank.ingest(&request, &Unwatched).unwrap();
+        bank.ingest(&request).unwrap();
     }
     bank
 }
@@ -107,10 +107,10 @@ fn threads_make_no_difference() {
             inputs: vec![Input::named(path)],
             ..IngestRequest::default()
         };
-        bank.ingest(&request, &Unwatched).unwrap();
+        bank.ingest(&request).unwrap();
     }
     let store = Reader::open(bank.path()).unwrap();
-    let Plan::Cores(plan) = PlanOptions::default().resolve().unwrap() else {
+    let ResolvedPlan::Cores(plan) = PlanOptions::default().resolve().unwrap() else {
         panic!("another method");
     };
     let load = |threads| {
