@@ -3,12 +3,12 @@
 //! The pages are the Markdown files in this folder. They describe the current code: a change of a rule
 //! changes its page in the same commit.
 
-/// Declares one empty module per page, optionally with a code file at its end.
+/// Declares one empty module per page, optionally with code files at its end.
 ///
 /// Links such as `[map]` are defined twice: here, as modules, and at the end of each file, as files of the
 /// repository. Markdown uses the first definition.
 macro_rules! pages {
-    ($($page:ident = $file:literal $(with $code:literal in $language:literal)?;)+) => {$(
+    ($($page:ident = $file:literal $(with $code:literal in $language:literal)*;)+) => {$(
         #[doc = concat!(
             "[map]: crate::guide::map\n",
             "[design]: crate::guide::design\n",
@@ -24,9 +24,10 @@ macro_rules! pages {
             "[daily]: crate::guide::daily\n",
             "[maintenance]: crate::guide::maintenance\n",
             "[browser]: crate::guide::browser\n",
-            "[scrapy]: crate::guide::scrapy\n\n",
+            "[scrapy]: crate::guide::scrapy\n",
+            "[rust]: crate::guide::rust\n\n",
             include_str!($file),
-            $("\n```", $language, "\n", include_str!($code), "```\n",)?
+            $("\n```", $language, "\n", include_str!($code), "```\n",)*
         )]
         pub mod $page {}
     )+};
@@ -48,4 +49,6 @@ pages! {
     maintenance = "maintenance.md";
     browser = "browser.md";
     scrapy = "scrapy.md" with "spider.py" in "python";
+    rust = "rust.md" with "examples/seeds.rs" in "rust" with "examples/changes.rs" in "rust"
+        with "examples/compare.rs" in "rust";
 }
