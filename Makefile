@@ -31,7 +31,7 @@ SKIP      := skip() { echo "SKIPPED $$1"; mkdir -p "$(dir $(SKIPPED))"; echo "$$
 export PATH := $(CURDIR)/.ci/rocksdb:$(PATH)
 SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
-.PHONY: help demo test test-long deps deps-browser build check-format lint docs unit doctests deny advisories report-skipped fuzz bench interop install clean-demo
+.PHONY: help demo pictures test test-long deps deps-browser build check-format lint docs unit doctests deny advisories report-skipped fuzz bench interop install clean-demo
 
 help:
 	@echo "make demo     generate a crawl, ingest a snapshot and two deltas, refresh three plans, explain a seed, write a"
@@ -51,6 +51,7 @@ help:
 	@echo "              cdxj-indexer pywb; cargo install webgraph-cli; PYTHON=python3 and URLFRONTIER_PROTO=urlfrontier.proto"
 	@echo "              name others"
 	@echo "make bench    measure, in ratios within one run (beside DuckDB too after: pip install duckdb)"
+	@echo "make pictures  draw the README's pictures again, from the demo's bank, in chromium"
 	@echo "make install  put seedbank into cargo's bin folder (a build of its own, optimised further)"
 
 # RocksDB is C++, and its Rust binding is generated with libclang.
@@ -116,6 +117,10 @@ demo: build
 	@echo; echo "== All of it on one page"
 	$(SEEDBANK) report $(DEMO)/bank --out $(DEMO)/report.html
 	@echo; echo "The bank in a browser: $(SEEDBANK) serve $(DEMO)/bank"
+
+# The README's pictures, from the demo's bank; chromium draws them.
+pictures: demo
+	.github/pictures/make.sh $(SEEDBANK) $(DEMO)
 
 # One step after another, also with -j: the list of what was skipped is begun first and told last.
 test: deps

@@ -35,4 +35,4 @@ pub use provenance::{proof, provenance, reuse};
 pub use scores::{ScoreFormat, ScoreWriter};
 pub use seeds::{SeedFormat, split_seeds, write_seeds};
 pub use sentence::{page_reason, seed_reason};
-pub use verdict::{verdict_advice, verdict_ratio, verdict_sentence};
+pub use verdict::{times_with_error, verdict_advice, verdict_ratio, verdict_sentence};

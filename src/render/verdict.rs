@@ -43,13 +43,17 @@ pub fn verdict_ratio(verdict: &HeldOutVerdict) -> String {
     let Some(times) = verdict.times_best_baseline else {
         return format!("where the best baseline ({name}) finds nothing");
     };
+    let times = times_with_error(times);
+    format!("{times} times the best baseline ({name}, {baseline})")
+}
+
+/// Formats a ratio with its standard error, such as `1.22 ± 0.03`.
+#[must_use]
+pub fn times_with_error(times: Estimate) -> String {
     let error = times
         .standard_error
         .map_or_else(String::new, |error| format!(" ± {error:.2}"));
-    format!(
-        "{:.2}{error} times the best baseline ({name}, {baseline})",
-        times.mean
-    )
+    format!("{:.2}{error}", times.mean)
 }
 
 /// Returns what to do if the list finds less than a baseline; `None` if it does not.

@@ -143,6 +143,7 @@ fn no_parameter_is_passed_over() {
         ("/metrics?plan=x", "unknown field `plan`"),
         ("/compare?plan=default", "unknown field `plan`"),
         ("/batches?to=1", "unknown field `to`"),
+        ("/batches?method=x", "method: no method \"x\", expected"),
         (
             "/refresh?refresh=x",
             "refresh: invalid value: string \"x\", expected a whole number",

@@ -70,6 +70,29 @@ fn every_seed_has_its_reason_in_every_list() {
 }
 
 #[test]
+fn the_history_is_shown_by_method() {
+    let place = refreshed(2);
+    let other = "refresh bank --plan other --method random --seeds 1";
+    place.run(&other.split(' ').collect::<Vec<_>>()).done();
+    let served = Served::start(&place, &["bank"]);
+    let all = served.get("/batches").done();
+    assert!(links(&all).contains(&"/batches?method=random".to_owned()));
+    let page = served.get("/batches?method=random").done();
+    assert!(page.contains("1 in all") && page.contains("<b>refreshes by random</b>"));
+    assert!(
+        page.contains("plan <a href=\"/plan?name=other\">"),
+        "{page}"
+    );
+    assert!(!page.contains("name=default"), "{page}");
+    let of_method = "/batches?method=random&format=json";
+    let history = served.get(of_method).json();
+    assert_eq!(history["batches"], serde_json::json!([]));
+    assert_eq!(history["refreshes"].as_array().unwrap().len(), 1);
+    assert_eq!(history["refreshes"][0]["plan"], "other");
+    served.stop();
+}
+
+#[test]
 fn tables_are_files_with_all_their_rows() {
     let place = refreshed(2);
     let other = [

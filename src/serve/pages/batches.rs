@@ -1,10 +1,12 @@
 //! The history of the bank: batches and refreshes, newest first.
 
 use askama::Template;
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
 use super::events::{batch_table, refresh_table};
 use super::layout::{Layout, Pager, pager};
+use crate::engine::plan::Method;
 use crate::engine::query::{BatchView, Event};
 use crate::engine::refresh::RefreshView;
 use crate::html::text::{Count, Measure};
@@ -26,6 +28,9 @@ pub(super) struct Params {
     /// Number of later events to skip.
     #[serde(default, deserialize_with = "integer")]
     from: usize,
+    /// Shows only refreshes with this method.
+    #[serde(default, deserialize_with = "optional_method")]
+    method: Option<Method>,
     table: Option<TableName>,
     #[serde(rename = "format")]
     _format: Option<MediaType>,
@@ -42,6 +47,9 @@ enum Row<'a> {
 struct Page<'a> {
     layout: Layout<'a>,
     rows: Vec<Row<'a>>,
+    /// The methods of the stored refreshes, by name.
+    methods: Vec<Method>,
+    method: Option<Method>,
     from: usize,
     total: usize,
 }
@@ -51,8 +59,17 @@ pub(super) fn render(
     params: Params,
     media_type: MediaType,
 ) -> Result<Answer, RequestError> {
-    let from = params.from;
-    let history = context.bank.history()?;
+    let Params { from, method, .. } = params;
+    let mut history = context.bank.history()?;
+    let mut methods: Vec<Method> = history.refreshes.iter().map(RefreshView::method).collect();
+    methods.sort_unstable_by_key(|method| method.name());
+    methods.dedup();
+    if let Some(method) = method {
+        history.batches.clear();
+        history
+            .refreshes
+            .retain(|refresh| refresh.method() == method);
+    }
     if media_type == MediaType::Json {
         return Answer::json(&history);
     }
@@ -77,14 +94,34 @@ pub(super) fn render(
             [("The whole history as JSON", Address::new("/batches"))],
         ),
         rows: rows.collect(),
+        methods,
+        method,
         from,
         total: events.len(),
     })
 }
 
+/// Returns the address of the history, or of the refreshes with a method.
+fn of_method(method: Option<&Method>) -> Address {
+    Address::new("/batches").with_some("method", method)
+}
+
+/// Reads the name of a method; no name is no method.
+fn optional_method<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Method>, D::Error> {
+    let name = String::deserialize(from)?;
+    if name.is_empty() {
+        return Ok(None);
+    }
+    let method = Method::named(&name).ok_or_else(|| {
+        let all = Method::NAMES.join(", ");
+        D::Error::custom(format!("no method {name:?}, expected one of {all}"))
+    })?;
+    Ok(Some(method))
+}
+
 impl Page<'_> {
     fn pager(&self) -> Pager {
-        let address = |from| Address::new("/batches").with("from", from);
+        let address = |from| of_method(self.method.as_ref()).with("from", from);
         pager(self.from as u64, ROWS as u64, self.total as u64, address)
     }
 }

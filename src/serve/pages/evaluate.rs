@@ -9,8 +9,7 @@ use crate::engine::plan::{HeldOutVerdict, Measure};
 use crate::engine::query::PlanSummary;
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame;
-use crate::html::text::WithError;
-use crate::render::{shell_word, verdict_advice, verdict_sentence};
+use crate::render::{shell_word, times_with_error, verdict_advice, verdict_sentence};
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
@@ -77,7 +76,7 @@ fn chart(plans: &[PlanSummary]) -> Option<String> {
             name: plan.plan.clone(),
             number: times.mean,
             error: times.standard_error.unwrap_or_default(),
-            text: times.with_error(),
+            text: times_with_error(times),
             is_highlighted: !verdict.is_loss(),
         })
     };

@@ -8,8 +8,8 @@ use super::events::{batch_table, refresh_table};
 use super::layout::Layout;
 use crate::engine::query::{History, PlanView, Status, Turnover};
 use crate::html::sparkline::sparkline;
-use crate::html::text::{Count, WithError};
-use crate::render::{kind_name, proof, shell_word};
+use crate::html::text::Count;
+use crate::render::{kind_name, proof, shell_word, times_with_error};
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
@@ -174,7 +174,7 @@ fn verdict(plan: &PlanView) -> Cell {
     let text = verdict.times_best_baseline.map_or_else(
         // The best baseline finds nothing.
         || "–".to_owned(),
-        WithError::with_error,
+        times_with_error,
     );
     Cell::text(text)
         .linked(Address::new("/evaluate"))
