@@ -30,8 +30,8 @@ Examples:
 /// settings, which are printed at the end, has the same pages, links, attributes and counts, and a
 /// refresh from scratch selects the same seeds.
 ///
-/// Not exported: names and times of batches, history, plans, refreshes, fetch times, and attributes of
-/// gone pages. The bank stores only hashes of digests, which are written instead of the digests.
+/// Not exported: names and times of batches, history, plans, refreshes, and attributes of gone pages. The
+/// bank stores only hashes of digests, which are written instead of the digests.
 ///
 /// Reads the last published state and blocks no other process.
 #[derive(Debug, Args)]
@@ -147,11 +147,11 @@ fn print_notes(
         }
     }
     session.note(
-        "not exported: names and times of batches, history, plans, refreshes, fetch times, original digests",
+        "not exported: names and times of batches, history, plans, refreshes, original digests",
     );
     if report.dropped_attributes > 0 {
         session.note(format_args!(
-            "also not exported: attributes (clicks, marks, digests) of {} that {} gone, or known again after being gone",
+            "also not exported: attributes (clicks, marks, digests, fetch times) of {} that {} gone, or known again after being gone",
             counted(report.dropped_attributes, "page"),
             is_or_are(&report.dropped_attributes)
         ));

@@ -94,8 +94,12 @@ fn text(history: &History) -> String {
 fn batch_line(batch: &BatchView) -> String {
     let (record, counts) = (&batch.record, &batch.record.counts);
     let kind = kind_name(record.kind);
+    let stale = match record.stale {
+        0 => String::new(),
+        stale => format!(", {stale} stale"),
+    };
     format!(
-        "batch {} {} {kind} {}: {} ({} rejected), {} new, {} crawled, {} gone, \
+        "batch {} {} {kind} {}: {} ({} rejected{stale}), {} new, {} crawled, {} gone, \
          {} changed, links +{} -{}, {:.2} s\n",
         batch.batch,
         time(record.at),

@@ -24,7 +24,7 @@ const EXAMPLES: &str = r#"Examples:
   seedbank ingest bank crawl-*.warc.gz
   seedbank seeds other-bank | seedbank ingest bank -
   seedbank ingest bank sitemap.xml.gz archive.cdxj crawldb-dump/part-r-* linkdb-dump/part-r-*
-  seedbank ingest bank crawl.log --input heritrix-links
+  seedbank ingest bank crawl.log --input heritrix-links --as-of 2026-11-19
   seedbank ingest bank crawl.parquet
   seedbank ingest bank --sites sites.tsv
 
@@ -45,7 +45,8 @@ A page's own attributes take precedence over its site's; null removes one (schem
 /// All files together are one batch. They may be compressed with gzip or zstd; `-` reads standard
 /// input. Bad records are omitted, counted by reason, and listed in a rejects file (the first 100000).
 /// The batch is rejected if too many records are bad; reading stops early if more than 100000 are bad
-/// and they are more than half of those read. It is also rejected if it would remove a large part of
+/// and they are more than half of those read. Records of fetches that are older than the last one of
+/// their page are skipped, counted, and listed there too. The batch is also rejected if it would remove a large part of
 /// the bank, as happens when a delta is given as a snapshot. Applying the same batch again changes
 /// nothing.
 #[derive(Debug, Args)]
@@ -87,6 +88,12 @@ pub(super) struct IngestArgs {
     /// Treat the batch as the whole state: crawled pages without a record become gone
     #[arg(long)]
     snapshot: bool,
+    /// Time at which pages were fetched whose records have no `fetched` [default: now]
+    ///
+    /// In any form that `fetched` has. A record is skipped if its page was fetched later. With --snapshot,
+    /// pages without a record that were fetched later do not become gone.
+    #[arg(long, value_name = "TIME", value_parser = values::time_of)]
+    as_of: Option<u64>,
     /// Name of the batch in `history` [default: the name of the first file]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -223,6 +230,7 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
         format,
         sites: args.sites.map(Input::named),
         snapshot: args.snapshot,
+        as_of: args.as_of,
         name: args.name,
         max_rejects: args.max_rejects,
         max_loss: args.max_loss,

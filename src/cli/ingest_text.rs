@@ -52,6 +52,7 @@ pub(super) fn ingest_text(report: &IngestReport) -> String {
             counted(counts.superseded, "record")
         );
     }
+    text += &stale(report);
     let barred = &report.blocked;
     if barred.records + barred.links > 0 {
         append_line!(
@@ -93,6 +94,23 @@ pub(super) fn ingest_text(report: &IngestReport) -> String {
         );
     }
     text
+}
+
+/// Counts records that are older than the last fetch of their page; empty if there are none.
+fn stale(report: &IngestReport) -> String {
+    if report.stale == 0 {
+        return String::new();
+    }
+    let file = report
+        .rejects_file
+        .as_ref()
+        .map_or_else(String::new, |file| {
+            format!("; listed in {}", escape_controls(&file.to_string_lossy()))
+        });
+    format!(
+        "stale: {} of pages that were fetched later, skipped{file}\n",
+        counted(report.stale, "record")
+    )
 }
 
 /// Counts records without information on a page, by reason; empty if there are none.

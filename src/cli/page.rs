@@ -138,13 +138,16 @@ fn linked(answer: &LinkedPages) -> String {
 fn text(facts: &PageFacts) -> String {
     let mut lines = Lines::under(facts.url.as_str());
     lines.add(format_args!(
-        "{}{}; first seen in {}{}",
+        "{}{}{}; first seen in {}{}",
         state_name(facts.state),
         match (facts.spam, facts.spam_source) {
             (false, _) => "",
             (true, Some(AttributeSource::Site)) => ", spam because its site is",
             (true, _) => ", spam",
         },
+        facts
+            .fetched
+            .map_or_else(String::new, |at| format!(", last fetched {}", time(at))),
         seen(facts.first_seen),
         facts.last_seen.map_or_else(
             || ", no record".to_owned(),

@@ -122,6 +122,10 @@ fn text(status: &Status, with_sizes: bool) -> String {
 
 fn batch_lines(batch: &LastBatch) -> String {
     let kind = kind_name(batch.kind);
+    let stale = match batch.stale {
+        0 => String::new(),
+        stale => format!(", {stale} stale"),
+    };
     let list = batch
         .rejects_file
         .as_ref()
@@ -129,7 +133,7 @@ fn batch_lines(batch: &LastBatch) -> String {
             format!(", listed in {}", escape_controls(&file.to_string_lossy()))
         });
     format!(
-        "last batch {}, {} ago ({}): {} ({kind}), {}, {} rejected{list}\n",
+        "last batch {}, {} ago ({}): {} ({kind}), {}, {} rejected{stale}{list}\n",
         batch.batch,
         human_age(batch.age),
         time(batch.at),

@@ -11,6 +11,7 @@ pub(super) use seedbank::display::{age as human_age, bytes as human_bytes};
 use seedbank::engine::Which;
 use seedbank::engine::query::PageState;
 use seedbank::engine::refresh::RefreshId;
+use seedbank::ingest::parse_timestamp;
 use seedbank::named_enum::NamedValue;
 pub(super) use seedbank::render::kind_name;
 use seedbank::render::state_name;
@@ -164,6 +165,12 @@ pub(super) fn percent(text: &str) -> Result<f64, String> {
         .ok()
         .filter(|percent| (0.0..=100.0).contains(percent))
         .ok_or_else(|| "expected a percentage from 0 to 100".to_owned())
+}
+
+/// Parses a time as records have it, to seconds since 1970 (UTC).
+pub(super) fn time_of(text: &str) -> Result<u64, String> {
+    let time = parse_timestamp(text.trim()).map_err(|error| error.to_string())?;
+    u64::try_from(time.micros / 1_000_000).map_err(|_| "expected a time after 1970".to_owned())
 }
 
 /// Returns a parser for whole numbers within a range, written as [`parse_count`] reads them.

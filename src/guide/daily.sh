@@ -44,13 +44,14 @@ finish() {
 }
 
 # Ingests the deltas in order. A batch that is already ingested, because a run was killed before moving
-# it away, changes nothing. A refused batch is moved to `refused`; the others are still ingested.
+# it away, changes nothing. A record without a time counts as fetched when its file was complete. A refused batch is moved to `refused`; the others are still ingested.
 mkdir -p "$INBOX/done" "$INBOX/refused" || finish 1
 worst=0
 for batch in "$INBOX"/*.jsonl*; do
   [ -f "$batch" ] || continue
   status=0
-  seedbank ingest "$BANK" "$batch" --wait || status=$?
+  as_of=$(date -r "$batch" +%s) || finish 1
+  seedbank ingest "$BANK" "$batch" --as-of "$as_of" --wait || status=$?
   case $status in
     0) mv "$batch" "$INBOX/done/" || finish 1 ;;
     3)

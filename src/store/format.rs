@@ -3,7 +3,7 @@
 use crate::table_info::TableInfo;
 
 /// The format version of banks that this build reads and writes.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 12;
 
 /// The last format of the builds before 0.1, which this build cannot read. The numbers 2 to 11 are
 /// never reused: the format after 1 is 12.
@@ -15,14 +15,22 @@ pub(crate) struct OlderFormat {
     pub(crate) number: u32,
     /// The number of the next format.
     pub(crate) next: u32,
-    /// The tables of the format. The remaining tables of [`ALL`](crate::tables::ALL) are created when
+    /// The tables of the format; `None` for [`ALL`](crate::tables::ALL). Tables that it lacks are created when
     /// the bank is opened for writing.
-    pub(crate) tables: &'static [TableInfo],
+    pub(crate) tables: Option<&'static [TableInfo]>,
 }
 
-/// The older formats, the oldest first. Format 1 is the first one, so there are none.
+/// Format 1 has no fetch times of pages and no counts of stale records. Both are read as absent, so nothing is
+/// rewritten.
+const FORMAT_1: OlderFormat = OlderFormat {
+    number: 1,
+    next: 12,
+    tables: None,
+};
+
+/// The older formats, the oldest first.
 #[cfg(not(test))]
-pub(crate) const OLDER: &[OlderFormat] = &[];
+pub(crate) const OLDER: &[OlderFormat] = &[FORMAT_1];
 
 /// Returns the formats to migrate through from `format` to [`FORMAT`], in order, without the last;
 /// `None` if this build cannot read the format.
@@ -36,4 +44,4 @@ pub(crate) fn upgrade_path(format: u32) -> Option<&'static [OlderFormat]> {
 
 /// A format 0 that exists only in unit tests.
 #[cfg(test)]
-pub(crate) const OLDER: &[OlderFormat] = &[crate::maintenance::migrate::tests::FORMAT_0];
+pub(crate) const OLDER: &[OlderFormat] = &[crate::maintenance::migrate::tests::FORMAT_0, FORMAT_1];

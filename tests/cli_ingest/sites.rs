@@ -79,7 +79,7 @@ fn a_list_of_sites_is_a_batch_like_any_other() {
     assert_eq!(history["batches"][1]["inputs"], json!(["sites.tsv"]));
     let page = place.run(&words("page bank http://c.example/")).done();
     assert!(
-        page.contains("crawled, spam because its site is;"),
+        page.contains("crawled, spam because its site is, last fetched 20"),
         "{page}"
     );
     assert!(page.contains(", quality 0.25 (its site's)"), "{page}");

@@ -33,9 +33,11 @@ fn place(flags: &[&str]) -> Place {
     place.write("pages.jsonl", PAGES);
     place.write("gone.jsonl", GONE);
     place.write("sites.tsv", SITES);
+    let as_of = ["--as-of", "2026-11-19T04:00:00Z"];
     let sites = ["ingest", "bank", "pages.jsonl", "--sites", "sites.tsv"];
-    place.run(&sites).done();
-    place.run(&["ingest", "bank", "gone.jsonl"]).done();
+    place.run(&[&sites[..], &as_of].concat()).done();
+    let gone = ["ingest", "bank", "gone.jsonl"];
+    place.run(&[&gone[..], &as_of].concat()).done();
     place
 }
 
@@ -99,18 +101,19 @@ fn it_is_in_url_order_and_says_what_it_is() {
     let place = place(&[]);
     let exported = place.run(&["export", "bank"]);
     let records = [
-        r#"{"url":"http://a.example/new","outlinks":["http://a.example/old"],"uncrawled_outlinks":7,"quality":0.1234}"#,
-        r#"{"url":"http://a.example/old","clicks":2,"redirect":"http://a.example/new"}"#,
-        r#"{"url":"http://www.a.example/~","outlinks":["http://a.example/old","http://b.example/","http://c.example/x"],"spam":false,"clicks":3,"digest":"blake3-128:00"}"#,
-        r#"{"url":"http://b.example/","outlinks":[],"digest":"blake3-128:00"}"#,
-        r#"{"url":"http://b.example/gone","gone":true}"#,
+        r#"{"url":"http://a.example/new","outlinks":["http://a.example/old"],"uncrawled_outlinks":7,"quality":0.1234,TIME}"#,
+        r#"{"url":"http://a.example/old","clicks":2,TIME,"redirect":"http://a.example/new"}"#,
+        r#"{"url":"http://www.a.example/~","outlinks":["http://a.example/old","http://b.example/","http://c.example/x"],"spam":false,"clicks":3,"digest":"blake3-128:00",TIME}"#,
+        r#"{"url":"http://b.example/","outlinks":[],"digest":"blake3-128:00",TIME}"#,
+        r#"{"url":"http://b.example/gone",TIME,"gone":true}"#,
         r#"{"url":"http://b.example/known","quality":1.0}"#,
-        r#"{"url":"http://b.example/nobody","gone":true}"#,
+        r#"{"url":"http://b.example/nobody",TIME,"gone":true}"#,
     ];
     let hash = blake3::hash(b"d").to_hex();
     let records = records
         .join("\n")
         .replace(":00\"", &format!(":{}\"", &hash[..32]))
+        .replace("TIME", r#""fetched":"2026-11-19T04:00:00Z""#)
         + "\n";
     assert_eq!(exported.out, records);
     let told = "state after batch 2: 7 records (3 crawled, 1 known, 2 gone, 1 alias) with 4 links; 1 page is known only from links
@@ -118,8 +121,8 @@ fn it_is_in_url_order_and_says_what_it_is() {
 to make a bank from this:
   seedbank init NEWBANK --site bare-host --url-rules rfc3986
   seedbank ingest NEWBANK FILE --snapshot
-not exported: names and times of batches, history, plans, refreshes, fetch times, original digests
-also not exported: attributes (clicks, marks, digests) of 1 page that is gone, or known again after being gone
+not exported: names and times of batches, history, plans, refreshes, original digests
+also not exported: attributes (clicks, marks, digests, fetch times) of 1 page that is gone, or known again after being gone
 warning: attributes of 2 sites (`ingest --sites`) are not exported, since they belong to no page record; --sites-out FILE writes them
 ";
     assert_eq!(exported.err, told);

@@ -29,7 +29,8 @@ fn what_is_known_of_a_page_is_told() {
     let told: Vec<&str> = text.lines().collect();
     assert_eq!(told[0], "http://a1.example/");
     assert!(
-        told[1].starts_with("  crawled, spam; first seen in batch 1 (20")
+        told[1].starts_with("  crawled, spam, last fetched 20")
+            && told[1].contains("Z; first seen in batch 1 (20")
             && told[1].contains("Z), last record in batch 2 (20"),
         "{text}"
     );

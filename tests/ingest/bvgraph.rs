@@ -44,6 +44,7 @@ fn bank(folder: &Path, name: &str, input: Input, format: Format) -> Bank {
         inputs: vec![input],
         format,
         snapshot: true,
+        as_of: Some(0),
         ..IngestRequest::default()
     };
     bank.ingest(&request).unwrap();

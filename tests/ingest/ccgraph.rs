@@ -24,7 +24,7 @@ use seedbank::watch::Unwatched;
 use serde_json::json;
 
 use crate::support;
-use crate::support::histories::exported;
+use crate::support::histories::{AS_OF, exported};
 use crate::support::model::assert_clean;
 
 /// The files of a graph, each list in its parts.
@@ -169,6 +169,7 @@ fn bank(folder: &Path, name: &str, inputs: Vec<Input>, format: Format) -> Bank {
     let request = IngestRequest {
         inputs,
         format,
+        as_of: AS_OF,
         ..IngestRequest::default()
     };
     bank.ingest(&request).unwrap();

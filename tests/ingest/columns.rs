@@ -9,7 +9,7 @@ use std::fs;
 use std::sync::Arc;
 
 use crate::support;
-use crate::support::histories::exported;
+use crate::support::histories::{AS_OF, exported};
 use crate::support::model::assert_clean;
 use crate::support::tables::{
     arrow_file, arrow_stream, auto, batch, counted, lines, parquet, read, record, text,
@@ -38,6 +38,7 @@ fn bank_of(bytes: &[u8], format: Format) -> (tempfile::TempDir, Bank, IngestRepo
         inputs: vec![Input::File(path)],
         format,
         max_rejects: 100.0,
+        as_of: AS_OF,
         ..IngestRequest::default()
     };
     let report = bank.ingest(&request).unwrap();
@@ -240,13 +241,15 @@ http://a.example/pdf,2024-05-18 02:40:00.006,,,CH7IV3XAD3M7A42JARKRLJ3T5PGGCGXD,
         );
     }
     // A page that has links keeps them.
-    let first = "{\"url\": \"http://a.example/\", \"outlinks\": [\"http://b.example/\"]}\n";
+    let first =
+        "{\"url\": \"http://a.example/\", \"outlinks\": [\"http://b.example/\"], \"fetched\": 0}\n";
     let (folder, bank, _) = bank_of(first.as_bytes(), Format::JsonLines);
     let path = folder.path().join("index.parquet");
     fs::write(&path, parquet(&table, WriterProperties::default())).unwrap();
     let request = IngestRequest {
         inputs: vec![Input::File(path)],
         format: auto(),
+        as_of: AS_OF,
         ..IngestRequest::default()
     };
     bank.ingest(&request).unwrap();

@@ -14,7 +14,7 @@ use crate::support;
 use crate::support::crawler_texts::{
     BEFORE, CRAWL_LOG, NUTCH_JSON, NUTCH_LINKS, NUTCH_TEXT, SITEMAP, examples,
 };
-use crate::support::histories::exported;
+use crate::support::histories::{AS_OF, exported};
 use crate::support::model::assert_clean;
 use seedbank::engine::ingest::Format;
 use seedbank::engine::{Bank, IngestReport, IngestRequest};
@@ -30,12 +30,23 @@ fn bank_of(
     format: Format,
     memory: usize,
 ) -> (tempfile::TempDir, Bank, IngestReport) {
+    bank_as_of(AS_OF, texts, format, memory)
+}
+
+/// The same with a time for all pages of the files that have none.
+fn bank_as_of(
+    as_of: Option<u64>,
+    texts: &[&[u8]],
+    format: Format,
+    memory: usize,
+) -> (tempfile::TempDir, Bank, IngestReport) {
     let folder = support::scratch();
     let bank = Bank::create(folder.path().join("bank"), Naming::default()).unwrap();
     let before = folder.path().join("before");
     fs::write(&before, BEFORE).unwrap();
     let request = IngestRequest {
         inputs: vec![Input::File(before)],
+        as_of: Some(0),
         ..IngestRequest::default()
     };
     bank.ingest(&request).unwrap();
@@ -49,6 +60,7 @@ fn bank_of(
         format,
         max_loss: 100.0,
         memory,
+        as_of,
         ..IngestRequest::default()
     };
     let report = bank.ingest(&request).unwrap();
@@ -191,8 +203,8 @@ fn links_of_a_list_are_those_of_a_record_that_has_none() {
         r#"{"url": "http://a.example/", "outlinks": ["http://b.example/", "http://x.example/"], "fetched": "2026-11-19T04:00:00Z", "digest": "9f86d081884c7d659a2feaa0c55ad015"}"#,
         r#"{"url": "http://c.example/x", "outlinks": ["http://b.example/"]}"#,
         r#"{"url": "http://x.example/", "outlinks": []}"#,
-        r#"{"url": "http://gone.example/", "gone": true}"#,
-        r#"{"url": "http://moved.example/", "redirect": "https://moved.example/"}"#,
+        r#"{"url": "http://gone.example/", "gone": true, "fetched": "2026-11-19T04:00:00Z"}"#,
+        r#"{"url": "http://moved.example/", "redirect": "https://moved.example/", "fetched": "2026-11-19T04:00:00Z"}"#,
         r#"{"url": "http://new.example/"}"#,
     ];
     let lines: String = lines.into_iter().flat_map(|line| [line, "\n"]).collect();
@@ -213,10 +225,14 @@ fn links_of_a_list_are_those_of_a_record_that_has_none() {
 
 #[test]
 fn a_log_gives_links_and_then_pages() {
-    let (folder, bank, _) = bank_of(&[CRAWL_LOG.as_bytes()], Format::HeritrixLinks, PLENTY);
+    // The day of the links, before the times of the pages.
+    let day = Some(1_795_046_400);
+    let log = [CRAWL_LOG.as_bytes()];
+    let (folder, bank, _) = bank_as_of(day, &log, Format::HeritrixLinks, PLENTY);
     let request = IngestRequest {
         inputs: vec![Input::File(folder.path().join("input-0"))],
         format: Format::Heritrix,
+        as_of: AS_OF,
         ..IngestRequest::default()
     };
     let report = bank.ingest(&request).unwrap();
@@ -247,6 +263,7 @@ fn a_list_of_sitemaps_is_not_followed() {
         let request = IngestRequest {
             inputs: vec![Input::File(path.clone()), Input::File(path)],
             format,
+            as_of: AS_OF,
             ..IngestRequest::default()
         };
         let error = bank.ingest(&request).unwrap_err();
@@ -268,6 +285,7 @@ fn one_after_another(files: &[(&str, Format)]) -> (Vec<u8>, Vec<IngestReport>) {
             inputs: vec![Input::File(path)],
             format: format.clone(),
             max_loss: 100.0,
+            as_of: AS_OF,
             ..IngestRequest::default()
         };
         reports.push(bank.ingest(&request).unwrap());
@@ -341,6 +359,7 @@ fn links_of_a_list_beside_the_record_of_an_alias_leave_it_one() {
                     format,
                     max_loss: 100.0,
                     memory,
+                    as_of: AS_OF,
                     ..IngestRequest::default()
                 };
                 bank.ingest(&request).unwrap();
@@ -410,6 +429,7 @@ fn a_page_that_is_born_inherits_what_its_site_has_after_the_batch() {
         let request = IngestRequest {
             inputs: vec![Input::File(input)],
             sites: Some(Input::File(sites)),
+            as_of: AS_OF,
             ..IngestRequest::default()
         };
         bank.ingest(&request).unwrap();

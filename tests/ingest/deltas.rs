@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use crate::support::histories::AS_OF;
 use seedbank::engine::ingest::Format;
 use seedbank::engine::{Bank, EngineError, IngestReport, IngestRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
@@ -43,6 +44,7 @@ impl Case {
         let request = IngestRequest {
             format: Format::Links { pages },
             snapshot,
+            as_of: AS_OF,
             ..IngestRequest::default()
         };
         self.ingest(text, request);
@@ -145,6 +147,7 @@ fn two_spellings_of_a_url_come_to_the_same_in_any_order() {
                 let request = IngestRequest {
                     inputs: vec![Input::named(case.file("input", &text))],
                     memory,
+                    as_of: AS_OF,
                     ..IngestRequest::default()
                 };
                 let report = case.bank.ingest(&request).unwrap();

@@ -24,13 +24,17 @@ use seedbank::synth::{SynthOptions, day_text};
 use seedbank_algorithms::cores::{Growth, Hits};
 use serde_json::Value;
 
-/// All pages by URL; of gone ones without attributes, which their records cannot say.
+/// All pages by URL; without what their records cannot say: attributes of gone ones, and when known
+/// ones were fetched before they were gone.
 fn live_pages_of(bank: &Bank) -> BTreeMap<String, PageView> {
     let mut pages = pages_of(bank);
     for page in pages.values_mut() {
         if page.state == PageState::Gone {
             (page.clicks, page.spam, page.quality) = (0, false, None);
             (page.uncrawled_outlinks, page.uncrawled_given) = (0, false);
+        }
+        if page.state == PageState::Known {
+            page.fetched = None;
         }
     }
     pages

@@ -46,7 +46,7 @@ fn without(export: &[u8], gone: &BTreeSet<String>) -> Vec<Value> {
         }
         let to = line.get("redirect").or(line.get("canonical"));
         if to.is_some_and(is_gone) {
-            line = json!({"url": line["url"], "gone": true});
+            line = json!({"url": line["url"], "fetched": line["fetched"], "gone": true});
         }
         left.push(line);
     }

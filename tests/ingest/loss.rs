@@ -113,6 +113,8 @@ impl Pair {
             max_loss: given.limit.unwrap_or(plain.max_loss),
             memory: if given.otherwise { 0 } else { plain.memory },
             dry_run: given.dry_run,
+            // That of all records with a time.
+            as_of: Some(1_795_060_800),
             again: true,
             ..plain
         }

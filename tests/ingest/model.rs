@@ -7,6 +7,7 @@
 //! * the same with next to no memory: sorts on disk and bulk loads that differ from the small way;
 //! * records shuffled, many of one page among them, a delta cut into several: anything that depends on
 //!   order or on ids;
+//! * records older than the last fetch of their page: news that is overwritten by older news;
 //! * the same batch twice, and batches that are only tried.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -72,6 +73,7 @@ fn follows_the_model(batches: &[Batch], by_domain: bool, memory: usize) {
         assert_eq!(report.counts.rejected, u64::from(batch.bad_line));
         let counts = Counts {
             superseded: report.counts.superseded,
+            stale: report.stale,
             new_pages: report.counts.new_pages,
             became_crawled: report.counts.became_crawled,
             became_gone: report.counts.became_gone,

@@ -36,6 +36,7 @@ impl Case {
         IngestRequest {
             max_rejects: 50.0,
             rejects: Some(self.path(rejects)),
+            as_of: Some(0),
             ..IngestRequest::default()
         }
     }

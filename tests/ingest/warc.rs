@@ -9,7 +9,7 @@
 use std::fs;
 
 use crate::support;
-use crate::support::histories::exported;
+use crate::support::histories::{AS_OF, exported};
 use crate::support::model::assert_clean;
 use crate::support::warc::{DATE, answer, nasty, notes, of, page, record, records, warcinfo};
 use crate::support::wat::{self, Capture, Events, Link, a_capture, lines, members, read};
@@ -37,6 +37,7 @@ fn bank_of(bytes: &[u8], format: Format) -> (tempfile::TempDir, Bank, IngestRepo
     let request = IngestRequest {
         inputs: vec![Input::File(path)],
         format,
+        as_of: AS_OF,
         ..IngestRequest::default()
     };
     let report = bank.ingest(&request).unwrap();
@@ -344,6 +345,7 @@ fn a_page_that_is_visited_again_keeps_its_links() {
         let request = IngestRequest {
             inputs: vec![Input::File(path)],
             format: AUTO,
+            as_of: AS_OF,
             ..IngestRequest::default()
         };
         bank.ingest(&request).unwrap();

@@ -8,7 +8,7 @@
 use std::fs;
 
 use crate::support;
-use crate::support::histories::exported;
+use crate::support::histories::{AS_OF, exported};
 use crate::support::model::assert_clean;
 use crate::support::wat::{Capture, a_capture, lines, members, read, records};
 use proptest::prelude::*;
@@ -32,6 +32,7 @@ fn bank_of(bytes: &[u8], format: Format) -> (tempfile::TempDir, Bank, IngestRepo
     let request = IngestRequest {
         inputs: vec![Input::File(path)],
         format,
+        as_of: AS_OF,
         ..IngestRequest::default()
     };
     let report = bank.ingest(&request).unwrap();
@@ -60,7 +61,7 @@ proptest! {
             // The records are the same, so that the lines are no new batch.
             let path = folder.path().join("input");
             fs::write(&path, lines).unwrap();
-            let request = IngestRequest { inputs: vec![Input::File(path)], ..IngestRequest::default() };
+            let request = IngestRequest { inputs: vec![Input::File(path)], as_of: AS_OF, ..IngestRequest::default() };
             let again = ours.ingest(&request).unwrap();
             prop_assert_eq!(again.same_as, report.batch);
         }

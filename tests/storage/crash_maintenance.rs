@@ -19,7 +19,7 @@ use seedbank::watch::{Unwatched, Watch};
 use crate::kills::{
     Moments, Seen, Tally, assert_tidy, beside, check, kill, published, quota, seen,
 };
-use crate::old_formats::unpacked;
+use crate::old_formats::migrated;
 use crate::support::command::{Place, names};
 use crate::support::folders::copy;
 
@@ -362,7 +362,7 @@ fn a_compact_that_is_stopped_leaves_the_state() {
 #[test]
 fn a_killed_migrate_leaves_a_new_bank_or_none() {
     let quota = quota(10);
-    let (place, _) = unpacked(1, "refreshes");
+    let (place, _) = migrated(1, "refreshes");
     let bank = place.path("bank");
     let expected = seen(&bank);
     let seeds = place.run(&["seeds", "bank"]).done();

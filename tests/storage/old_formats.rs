@@ -7,8 +7,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::command::Place;
+use crate::support::command::{Place, record};
 use crate::support::folders::{NO_FILES, changes, contents};
+use seedbank::engine::maintenance::FORMAT;
 use serde_json::{Map, Value};
 
 fn fixture(format: u32, name: &str) -> PathBuf {
@@ -32,6 +33,22 @@ pub fn unpacked(format: u32, name: &str) -> (Place, Value) {
     std::fs::rename(place.path(name), place.path("bank")).unwrap();
     let answers = std::fs::File::open(fixture(format, &format!("{name}.json.gz"))).unwrap();
     let answers = serde_json::from_reader(flate2::read::GzDecoder::new(answers)).unwrap();
+    (place, answers)
+}
+
+/// Banks by format, all that there are.
+const BANKS: [(u32, &str); 3] = [(1, "batches"), (1, "refreshes"), (FORMAT, "times")];
+
+/// The same in the format of this build.
+pub fn migrated(format: u32, name: &str) -> (Place, Value) {
+    let (place, answers) = unpacked(format, name);
+    if format != FORMAT {
+        let before = contents(&place.path("bank"));
+        let error = place.run(&["status", "bank"]).fails(4);
+        assert!(error.contains("`seedbank migrate BANK`"), "{error}");
+        assert_eq!(changes(&before, &place.path("bank")), NO_FILES);
+        place.run(&["migrate", "bank"]).done();
+    }
     (place, answers)
 }
 
@@ -87,6 +104,7 @@ fn remove_added(answer: &mut Value) {
     match answer {
         Value::Object(fields) => {
             fields.remove("hub_sites");
+            fields.remove("stale");
             if fields.contains_key("gathered") {
                 for added in ["draws", "crawled", "parameters"] {
                     fields.remove(added);
@@ -115,9 +133,9 @@ fn pasts(place: &Place) -> Vec<Value> {
 }
 
 #[test]
-fn a_bank_of_format_1_answers_as_it_did() {
-    for name in ["batches", "refreshes"] {
-        let (place, expected) = unpacked(1, name);
+fn a_bank_answers_as_it_did() {
+    for (format, name) in BANKS {
+        let (place, expected) = migrated(format, name);
         let before = contents(&place.path("bank"));
         assert_eq!(answers(&place), expected, "{name}");
         let past = pasts(&place);
@@ -130,9 +148,33 @@ fn a_bank_of_format_1_answers_as_it_did() {
     }
 }
 
+/// Format 1 has no fetch times; what comes after gives them.
+#[test]
+fn pages_have_times_since_format_12() {
+    let page = |place: &Place, url: &str| {
+        let page = place.run(&["page", "bank", url, "--format", "json"]).json();
+        page["fetched"].clone()
+    };
+    let url = "http://www.animals8.example/";
+    let (place, _) = migrated(FORMAT, "times");
+    assert_eq!(page(&place, url), 1_767_252_968);
+    let gone = "http://www.animals8.example/x";
+    assert_eq!(page(&place, gone), 1_767_312_000);
+    let history = place.run(&["history", "bank", "--format", "json"]).json();
+    assert_eq!(history["batches"][2]["stale"], 1);
+
+    let (place, _) = migrated(1, "batches");
+    assert_eq!(page(&place, url), Value::Null);
+    let record = record(url, &[]);
+    let ingest = ["ingest", "bank", "-", "--as-of", "2025-12-31"];
+    place.run_with(&ingest, record.as_bytes()).done();
+    assert_eq!(page(&place, url), 1_767_139_200);
+    place.run(&["check", "bank"]).done();
+}
+
 #[test]
 fn a_bank_of_format_1_goes_on() {
-    let (place, before) = unpacked(1, "batches");
+    let (place, before) = migrated(1, "batches");
     let delta = fixture(1, "day-002.jsonl.zst");
     let report = place.run(&[
         "ingest",
@@ -155,7 +197,7 @@ fn a_bank_of_format_1_goes_on() {
     place.run(&["check", "bank"]).done();
 
     // The plans of the other bank, on the state that they ran on last.
-    let (place, before) = unpacked(1, "refreshes");
+    let (place, before) = migrated(1, "refreshes");
     let urls = |seeds: &Value| -> Vec<Value> {
         let list = seeds.as_array().unwrap().iter();
         list.map(|seed| seed["url"].clone()).collect()
@@ -180,22 +222,31 @@ fn a_bank_of_format_1_goes_on() {
 }
 
 #[test]
-fn a_bank_of_format_1_needs_no_migration() {
-    let (place, expected) = unpacked(1, "refreshes");
+fn a_bank_is_migrated_to_a_new_one() {
+    for (format, name) in BANKS {
+        let (place, expected) = unpacked(format, name);
+        let before = contents(&place.path("bank"));
+        std::fs::rename(place.path("bank"), place.path("old")).unwrap();
+        place.run(&["migrate", "old", "--to", "bank"]).done();
+        assert_eq!(answers(&place), expected);
+        assert_eq!(changes(&before, &place.path("old")), NO_FILES);
+        place.run(&["check", "bank"]).done();
+    }
+}
+
+#[test]
+fn a_bank_of_this_format_needs_no_migration() {
+    let (place, _) = unpacked(FORMAT, "times");
     let before = contents(&place.path("bank"));
     let told = place.run(&["migrate", "bank"]).done();
-    assert_eq!(told, "nothing to do: the bank already has format 1\n");
+    let nothing = format!("nothing to do: the bank already has format {FORMAT}\n");
+    assert_eq!(told, nothing);
     assert_eq!(changes(&before, &place.path("bank")), NO_FILES);
-    std::fs::rename(place.path("bank"), place.path("old")).unwrap();
-    place.run(&["migrate", "old", "--to", "bank"]).done();
-    assert_eq!(answers(&place), expected);
-    assert_eq!(changes(&before, &place.path("old")), NO_FILES);
-    place.run(&["check", "bank"]).done();
 }
 
 #[test]
 fn a_full_disk_leaves_no_part_of_a_new_bank() {
-    let (place, expected) = unpacked(1, "refreshes");
+    let (place, expected) = unpacked(FORMAT, "times");
     // In KiB.
     for limit in ["0", "1", "4", "16"] {
         place.fails_when_full(limit, "migrate bank --to new");
@@ -207,7 +258,7 @@ fn a_full_disk_leaves_no_part_of_a_new_bank() {
 /// What was written of the bank makes one that holds the same.
 #[test]
 fn a_bank_of_format_1_is_exported() {
-    let (place, _) = unpacked(1, "batches");
+    let (place, _) = migrated(1, "batches");
     let sites = ["--sites-out", "sites.jsonl"];
     let export = [&["export", "bank", "--out", "all.jsonl"], &sites[..]].concat();
     let told = place.run(&export).err;
@@ -224,10 +275,14 @@ fn a_bank_of_format_1_is_exported() {
             "--snapshot",
             "--sites",
             "sites.jsonl",
+            "--as-of",
+            "2026-01-02",
         ])
         .done();
     assert_eq!(place.holds("new"), place.holds("bank"));
+    // Only the time of the new batch is added.
     let again = place.run(&["export", "new", "-q"]).done();
+    let again = again.replace(r#","fetched":"2026-01-02T00:00:00Z""#, "");
     assert_eq!(
         again,
         std::fs::read_to_string(place.path("all.jsonl")).unwrap()

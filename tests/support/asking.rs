@@ -127,6 +127,7 @@ fn without_times(answer: Value) -> Value {
             let kept = fields.into_iter().filter(|(name, _)| {
                 ![
                     "at",
+                    "fetched",
                     "age",
                     "seconds",
                     "tables",

@@ -22,6 +22,9 @@ use super::records::{Batch, batch};
 /// Enough memory for all that these banks come to.
 pub const PLENTY: usize = 64 << 20;
 
+/// A time after all fetches in tests, so that banks of the same records without times are equal.
+pub const AS_OF: Option<u64> = Some(1_795_132_800);
+
 /// How a bank tells pages and sites apart, and what came into it, batch by batch: snapshots and deltas,
 /// aliases that come and go, pages that go and come back, attributes of pages and of sites.
 pub type History = (Naming, Vec<Batch>);

@@ -11,7 +11,7 @@ use seedbank::ingest::Input;
 use seedbank_store::records::{PageState, SiteDefaults};
 use seedbank_store::{Reader, Verdict, tables};
 
-use super::records::{Batch, Record, SiteLine, site, url};
+use super::records::{Batch, Record, SiteLine, seconds, site, url};
 use super::weights::{site_weight, weight};
 
 /// What is known of a page of the universe.
@@ -28,6 +28,8 @@ struct Page {
     clicks: u64,
     given: Option<u32>,
     digest: Option<u8>,
+    /// The hour of the last fetch.
+    fetched: Option<u8>,
     outlinks: BTreeSet<usize>,
 }
 
@@ -35,6 +37,7 @@ struct Page {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     pub superseded: u64,
+    pub stale: u64,
     pub new_pages: u64,
     pub became_crawled: u64,
     pub became_gone: u64,
@@ -96,6 +99,7 @@ impl Model {
             clicks: 0,
             given: None,
             digest: None,
+            fetched: None,
             outlinks: BTreeSet::new(),
         })
     }
@@ -113,12 +117,14 @@ impl Model {
                 winners.insert(record.page, record);
             }
         }
+        let mut stale = 0;
         for record in winners.values() {
-            self.record(record);
+            stale += u64::from(!self.record(record, batch.as_of));
         }
         if batch.snapshot {
             for (number, page) in &mut self.pages {
-                let counted = matches!(page.state, PageState::Crawled | PageState::Alias);
+                let counted = matches!(page.state, PageState::Crawled | PageState::Alias)
+                    && page.fetched <= Some(batch.as_of);
                 if counted && !winners.contains_key(number) {
                     page.state = PageState::Gone;
                     self.given.remove(number);
@@ -146,6 +152,7 @@ impl Model {
         let sites = self.inherit(&batch.sites);
         let mut counts = self.compare(&before);
         let all = batch.records.len() + batch.sites.len();
+        counts.stale = stale;
         counts.superseded = (all - winners.len() - sites) as u64;
         counts
     }
@@ -175,17 +182,37 @@ impl Model {
         largest.len()
     }
 
-    fn record(&mut self, record: &Record) {
+    /// Applies a record, unless it is stale; returns whether it is not.
+    fn record(&mut self, record: &Record, as_of: u8) -> bool {
+        let is_gone = record.gone == Some(true);
+        let is_crawl =
+            record.outlinks.is_some() || record.digest.is_some() || record.fetched.is_some();
+        let time = record.fetched.unwrap_or(as_of);
+        let is_fetch = is_gone || is_crawl || record.alias().is_some();
+        if is_fetch && self.page(record.page).fetched > Some(time) {
+            // The pages that it links to get ids, but do not exist for readers.
+            let links = record.outlinks.iter().flatten().copied();
+            let targets: Vec<usize> = match record.alias() {
+                _ if is_gone => Vec::new(),
+                Some((to, _)) => vec![to],
+                None => links.filter(|to| *to != record.page).collect(),
+            };
+            for target in targets {
+                self.page(target);
+            }
+            return false;
+        }
         let page = self.page(record.page);
         page.recorded = true;
-        if record.gone == Some(true) {
+        if is_fetch {
+            page.fetched = Some(time);
+        }
+        if is_gone {
             page.state = PageState::Gone;
             self.given.remove(&record.page);
             self.aliases.remove(&record.page);
-            return;
+            return true;
         }
-        let is_crawl =
-            record.outlinks.is_some() || record.digest.is_some() || record.fetched.is_some();
         // A page that comes back without being fetched is only known.
         if record.alias().is_some() {
             page.state = PageState::Alias;
@@ -203,7 +230,7 @@ impl Model {
             self.page(to);
             self.given.remove(&record.page);
             self.aliases.insert(record.page, (to, canonical));
-            return;
+            return true;
         }
         if is_crawl {
             self.aliases.remove(&record.page);
@@ -216,6 +243,7 @@ impl Model {
             }
             self.given.insert(record.page, outlinks);
         }
+        true
     }
 
     fn compare(&self, before: &BTreeMap<usize, Page>) -> Counts {
@@ -226,13 +254,15 @@ impl Model {
             let links = old.map_or(&none, |old| &old.outlinks);
             counts.links_added += page.outlinks.difference(links).count() as u64;
             counts.links_removed += links.difference(&page.outlinks).count() as u64;
-            counts.new_pages += u64::from(old.is_none());
-            counts.changed += u64::from(old.is_none_or(|old| {
-                let unlinked = |page: &Page| page.state == PageState::Unlinked;
+            let unlinked = |page: &Page| page.state == PageState::Unlinked;
+            let is_new = old.is_none() && !unlinked(page);
+            counts.new_pages += u64::from(is_new);
+            counts.changed += u64::from(old.map_or(is_new, |old| {
                 let same = Page {
                     recorded: old.recorded,
                     spam_given: old.spam_given,
                     quality_given: old.quality_given,
+                    fetched: old.fetched,
                     ..page.clone()
                 };
                 *old != same && !(unlinked(old) && unlinked(page))
@@ -275,6 +305,7 @@ impl Model {
                     clicks: page.clicks,
                     uncrawled_outlinks: page.given.map_or(counted, u64::from),
                     uncrawled_given: page.given.is_some(),
+                    fetched: page.fetched.map(seconds),
                     outlinks,
                 };
                 (view.url.clone(), view)
@@ -418,6 +449,7 @@ pub fn of_batch(bank: &Bank, batch: &Batch) -> IngestRequest {
     std::fs::write(&sites, batch.site_list()).unwrap();
     IngestRequest {
         snapshot: batch.snapshot,
+        as_of: Some(seconds(batch.as_of)),
         sites: (!batch.sites.is_empty()).then_some(Input::File(sites)),
         ..request(&file)
     }

@@ -228,10 +228,20 @@ impl Record {
     }
 }
 
+/// An hour after those of all records.
+const AFTER_ALL: u8 = 6;
+
+/// The seconds since 1970 of an hour of the day of all records.
+pub fn seconds(hour: u8) -> u64 {
+    1_795_046_400 + u64::from(hour) * 3_600
+}
+
 /// One batch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Batch {
     pub snapshot: bool,
+    /// The hour at which pages were fetched whose records have no time.
+    pub as_of: u8,
     pub records: Vec<Record>,
     /// Records of sites, in a file of their own.
     pub sites: Vec<SiteLine>,
@@ -243,6 +253,7 @@ impl Batch {
     pub fn delta(records: Vec<Record>) -> Self {
         Self {
             snapshot: false,
+            as_of: AFTER_ALL,
             records,
             sites: Vec::new(),
             bad_line: false,
@@ -328,12 +339,14 @@ pub fn record() -> impl Strategy<Value = Record> {
 pub fn batch(most: usize) -> impl Strategy<Value = Batch> {
     (
         proptest::bool::weighted(0.15),
+        prop_oneof![3 => Just(AFTER_ALL), 1 => 0..AFTER_ALL],
         proptest::collection::vec(record(), 1..most),
         proptest::collection::vec(site_line(), 0..4),
         proptest::bool::weighted(0.1),
     )
-        .prop_map(|(snapshot, records, sites, bad_line)| Batch {
+        .prop_map(|(snapshot, as_of, records, sites, bad_line)| Batch {
             snapshot,
+            as_of,
             records,
             sites,
             bad_line,

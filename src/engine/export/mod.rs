@@ -1,7 +1,7 @@
 //! Export: the whole state of a bank as records from which another bank can be made.
 //!
 //! The output depends only on the state, not on the history of the bank: pages are sorted by site name and
-//! URL, links by URL, and there are no ids, batch numbers or times. Every page has at most one record:
+//! URL, links by URL, and there are no ids or batch numbers. Every page has at most one record:
 //!
 //! | page | record |
 //! | --- | --- |
@@ -12,6 +12,8 @@
 //! | gone | `gone` |
 //!
 //! Effective links result from the given links and the targets of aliases ([`seedbank_store::aliases`]).
+//! Each of these records has the time of the last fetch of its page.
+//!
 //! The given links are written, so that a later change of an alias has the same effect in the new bank.
 //! Attributes that pages inherit are written only for their site.
 
@@ -48,7 +50,7 @@ impl Bank {
     /// cold refresh selects the same seeds in both banks.
     ///
     /// The same state gives the same bytes, whatever the history of the bank. Not exported are batches with
-    /// their names and times, history, plans, refreshes, fetch times, digests other than as stored hashes,
+    /// their names and times, history, plans, refreshes, digests other than as stored hashes,
     /// and attributes of gone pages, which their records cannot have
     /// ([`ExportReport::dropped_attributes`]).
     ///

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::report::{Counts, quality};
 use crate::engine::EngineError;
 use seedbank_algorithms::page::{AliasBy, PageId};
+use seedbank_formats::clock::time;
 use seedbank_formats::ingest::{Record, digest_text};
 use seedbank_store::aliases::Alias;
 use seedbank_store::records::{PageRecord, PageState};
@@ -47,6 +48,10 @@ pub(super) fn record(
         || stored.quality_given.is_some()
         || stored.uncrawled_given.is_some();
     let mut record = Record::new(url);
+    // A time would turn a known page into a crawled one.
+    if let Some(at) = stored.fetched.filter(|_| stored.state != PageState::Known) {
+        record = record.fetched(time(at));
+    }
     match stored.state {
         PageState::Unlinked => return Ok(None),
         PageState::Known if stored.last_seen.is_none() => {
@@ -60,7 +65,8 @@ pub(super) fn record(
         }
         PageState::Known => {
             counts.known += 1;
-            counts.dropped_attributes += u64::from(stored.digest.is_some());
+            counts.dropped_attributes +=
+                u64::from(stored.digest.is_some() || stored.fetched.is_some());
         }
         PageState::Alias => counts.aliases += 1,
         PageState::Crawled => {

@@ -37,7 +37,7 @@ pub struct ExportReport {
     /// Sites with attributes, whether written or not.
     pub sites: u64,
     /// Pages with data that their record cannot have: gone pages with attributes, and known pages with a
-    /// digest.
+    /// digest or a fetch time.
     pub dropped_attributes: u64,
     /// Records longer than the maximum that ingest reads ([`MAX_LINE`](seedbank_formats::ingest::MAX_LINE)).
     pub too_long: u64,

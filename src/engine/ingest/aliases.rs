@@ -15,6 +15,7 @@ use roaring::RoaringTreemap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::fetch_times::{FetchTimes, is_stale};
 use super::gather::PageInput;
 use crate::engine::Result;
 use seedbank_algorithms::page::PageId;
@@ -43,6 +44,8 @@ struct AliasInput {
     is_decided: bool,
     /// Whether a list contains it as a page.
     is_listed: bool,
+    /// The fetch time of the record as an ascending number; 0 without one.
+    order: u64,
 }
 
 impl AliasInput {
@@ -137,8 +140,13 @@ impl<'a> Aliases<'a> {
         Ok(())
     }
 
-    /// Adds a piece of input about a page. `target` is the first of its targets.
-    pub(super) fn add_input(&mut self, page: PageId, piece: &PageInput, target: Option<PageId>) {
+    /// Adds a piece of input about a page with its fetch time. `target` is the first of its targets.
+    pub(super) fn add_input(
+        &mut self,
+        page: PageId,
+        (piece, order): (&PageInput, u64),
+        target: Option<PageId>,
+    ) {
         let alias = match (piece, target) {
             (PageInput::Record(update), Some(to)) if !update.gone => {
                 update.alias.map(|by| Alias { to, by })
@@ -149,6 +157,7 @@ impl<'a> Aliases<'a> {
             return;
         }
         let input = self.inputs.entry(page).or_default();
+        input.order = input.order.max(order);
         match piece {
             PageInput::Record(update) => {
                 input.has_record = true;
@@ -160,12 +169,24 @@ impl<'a> Aliases<'a> {
     }
 
     /// Determines the changes after all input was added. In a snapshot, an alias without a record
-    /// is gone.
-    pub(super) fn resolve_changes(&mut self, snapshot: bool, watch: &dyn Watch) -> Result<()> {
+    /// is gone, unless it was fetched later. Stale records change nothing.
+    pub(super) fn resolve_changes(
+        &mut self,
+        snapshot: bool,
+        times: &FetchTimes,
+        watch: &dyn Watch,
+    ) -> Result<()> {
         for (page, input) in &self.inputs {
             let old = self.named.get(page).copied();
             let new = input.after(old);
             if new != old {
+                let is_fetch = input.is_decided || input.is_listed;
+                if let Some(time) = times.of_record(input.order, is_fetch)
+                    && let Some(record) = self.store.get(&tables::PAGES, page)?
+                    && is_stale(&record, time)
+                {
+                    continue;
+                }
                 self.changes.insert(*page, Change { old, new });
             }
         }
@@ -175,6 +196,7 @@ impl<'a> Aliases<'a> {
                 watch.proceed()?;
                 if let (page, AliasRecord::Alias(alias)) = entry?
                     && !self.inputs.contains_key(&page)
+                    && !times.is_after_batch(&self.store.need(&tables::PAGES, &page)?)
                 {
                     let change = Change {
                         old: Some(alias),

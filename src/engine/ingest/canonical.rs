@@ -21,7 +21,7 @@ pub(super) struct CanonicalRecord {
     /// Whether the page is new to the bank.
     pub(super) is_new: bool,
     pub(super) update: PageUpdate,
-    /// The fetch time as an ascending number; 0 without one.
+    /// The fetch time as an ascending number ([`super::fetch_times`]); 0 without one.
     pub(super) order: u64,
     /// Distinct targets other than the page itself, ascending.
     pub(super) targets: Vec<PageId>,
@@ -60,14 +60,18 @@ pub(super) fn by_record(page: PageId) -> Bytes {
 pub(super) struct CanonicalRecords {
     parts: Sorted,
     pub(super) snapshot: bool,
+    /// Whether the user gave a time for records without one.
+    has_given_time: bool,
+    /// Whether all records so far have a time, in which they are equal only if the times are.
     pub(super) dated: bool,
 }
 
 impl CanonicalRecords {
-    pub(super) fn new(parts: Sorted, snapshot: bool) -> Self {
+    pub(super) fn new(parts: Sorted, snapshot: bool, has_given_time: bool) -> Self {
         Self {
             parts,
             snapshot,
+            has_given_time,
             dated: true,
         }
     }
@@ -137,7 +141,8 @@ impl CanonicalRecords {
             }
         }
         // Lists have no fetch times.
-        self.dated &= order > 0 && (has_own || !is_listed);
+        let has_time = order > 0 && (has_own || !is_listed);
+        self.dated &= has_time || self.has_given_time && update.is_fetch();
         targets.sort_unstable();
         targets.dedup();
         targets.retain(|target| *target != page);

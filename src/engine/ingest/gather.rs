@@ -11,6 +11,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::blocklist::{BlockedCounts, Blocklist};
+use super::fetch_times::order_of_time;
 use super::fields::Bytes;
 use super::page_update::PageUpdate;
 use super::record_order::{RecordHasher, RecordOrder};
@@ -207,9 +208,7 @@ impl InputCollector {
 
     fn record(&mut self, record: PageRecord<UrlNumber>, block: &Interner, urls: &mut Urls) {
         // Records without a fetch time sort before all others.
-        let order = record
-            .fetched
-            .map_or(0, |at| (at.cast_unsigned() ^ (1 << 63)).max(1));
+        let order = record.fetched.map_or(0, order_of_time);
         let url = urls.number(block, record.url, HAS_RECORD);
         let first = self.targets.len();
         let update = if record.gone {
@@ -226,6 +225,7 @@ impl InputCollector {
                 digest: record.digest,
                 alias: record.alias.map(|(_, by)| by),
                 quality: record.quality,
+                fetched: None,
             };
             match record.alias {
                 Some((to, _)) => self.targets.push(urls.number(block, to, 0)),

@@ -1,8 +1,11 @@
 //! The links pass: updates the links of pages by their records, and of pages that a snapshot omits,
 //! both in the order of pages.
 
+use roaring::RoaringTreemap;
+
 use super::aliases::{self, Resolved};
 use super::canonical::{CanonicalRecord, CanonicalRecords, digest};
+use super::fetch_times::is_stale;
 use super::fields::Bytes;
 use super::intra_links::IntraBlocks;
 use super::link_delta::{delta, difference};
@@ -35,7 +38,8 @@ fn find_row(
 }
 
 /// Processes the canonical records, and the pages whose links change because of aliases. In a
-/// snapshot, crawled pages and aliases without a record become gone.
+/// snapshot, crawled pages and aliases without a record become gone, unless they were fetched later.
+/// Stale records are skipped.
 ///
 /// `hasher` becomes the batch's digest.
 pub(super) fn links_pass(
@@ -47,16 +51,16 @@ pub(super) fn links_pass(
     let known = records.snapshot.then(|| passes.store.scan(&tables::PAGES));
     let mut known = known.transpose()?.map(Iterator::peekable);
     let affected = std::mem::take(&mut passes.aliases.affected);
-    let mut affected = affected.into_iter().map(PageId).peekable();
+    let mut next_affected = affected.iter().map(PageId).peekable();
     while let Some(record) = records.next_record(passes.watch)? {
         passes.watch.advance(1);
         digest(&record, hasher)?;
         let CanonicalRecord {
             page,
             is_new,
-            update,
+            mut update,
+            order,
             targets,
-            ..
         } = record;
         let mut old = None;
         while let Some(entry) = known.as_mut().and_then(|known| {
@@ -67,20 +71,30 @@ pub(super) fn links_pass(
             if before == page {
                 old = Some(record);
             } else {
-                mark_omitted_gone(before, record, &mut intra, passes)?;
+                omit(before, record, &affected, &mut intra, passes)?;
             }
         }
-        while let Some(before) = affected.next_if(|before| *before < page) {
+        while let Some(before) = next_affected.next_if(|before| *before < page) {
             passes.watch.proceed()?;
-            // A snapshot omits it.
+            // The scan of a snapshot comes by these pages.
             if !records.snapshot {
-                resolve_links_again(before, &mut intra, passes)?;
+                resolve_links_again(before, false, &mut intra, passes)?;
             }
         }
         // A page with a record is resolved with the record, not twice.
-        let is_affected = affected.next_if_eq(&page).is_some();
+        let is_affected = next_affected.next_if_eq(&page).is_some();
         if !is_new && old.is_none() {
             old = Some(passes.store.need(&tables::PAGES, &page)?);
+        }
+        update.fetched = passes.times.of_record(order, update.is_fetch());
+        if let (Some(record), Some(time)) = (&old, update.fetched)
+            && is_stale(record, time)
+        {
+            passes.times.skip(passes.store, page, (record, time))?;
+            if is_affected {
+                resolve_links_again(page, true, &mut intra, passes)?;
+            }
+            continue;
         }
         let subject = Subject {
             page,
@@ -90,15 +104,15 @@ pub(super) fn links_pass(
         update_page(&subject, update, (targets, is_affected), &mut intra, passes)?;
     }
     if !records.snapshot {
-        for before in affected {
+        for before in next_affected {
             passes.watch.proceed()?;
-            resolve_links_again(before, &mut intra, passes)?;
+            resolve_links_again(before, false, &mut intra, passes)?;
         }
     }
     for entry in known.into_iter().flatten() {
         passes.watch.proceed()?;
         let (page, record) = entry?;
-        mark_omitted_gone(page, record, &mut intra, passes)?;
+        omit(page, record, &affected, &mut intra, passes)?;
     }
     intra.write(passes)
 }
@@ -111,34 +125,50 @@ struct Subject {
     is_named: bool,
 }
 
-/// Marks a crawled page or an alias that a snapshot does not name as gone.
-fn mark_omitted_gone(
+/// Marks a crawled page or an alias that a snapshot does not name as gone, unless it was fetched
+/// later; then its links may still change with the aliases (`affected`).
+fn omit(
     page: PageId,
     record: PageRecord,
+    affected: &RoaringTreemap,
     intra: &mut IntraBlocks,
     passes: &mut Passes<'_>,
 ) -> Result<()> {
-    if matches!(record.state, PageState::Crawled | PageState::Alias) {
-        let subject = Subject {
-            page,
-            old: Some(record),
-            is_named: false,
-        };
-        let nothing = (Vec::new(), false);
-        update_page(&subject, PageUpdate::GONE, nothing, intra, passes)?;
+    if !matches!(record.state, PageState::Crawled | PageState::Alias) {
+        return Ok(());
     }
-    Ok(())
+    if passes.times.is_after_batch(&record) {
+        if affected.contains(page.0) {
+            resolve_links_again(page, false, intra, passes)?;
+        }
+        return Ok(());
+    }
+    let subject = Subject {
+        page,
+        old: Some(record),
+        is_named: false,
+    };
+    update_page(
+        &subject,
+        PageUpdate::GONE,
+        (Vec::new(), false),
+        intra,
+        passes,
+    )
 }
 
+/// Resolves the links of a page that the batch does not update. `is_named` is true if the batch names
+/// it.
 fn resolve_links_again(
     page: PageId,
+    is_named: bool,
     intra: &mut IntraBlocks,
     passes: &mut Passes<'_>,
 ) -> Result<()> {
     let subject = Subject {
         page,
         old: Some(passes.store.need(&tables::PAGES, &page)?),
-        is_named: false,
+        is_named,
     };
     let links = resolved_again(&subject, passes)?;
     let more = set_links(&subject, links, intra, passes)?;

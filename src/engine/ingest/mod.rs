@@ -7,6 +7,7 @@ mod bad_records;
 mod blocklist;
 mod canonical;
 mod deduplicate;
+mod fetch_times;
 mod fields;
 mod forget;
 mod gather;
@@ -42,12 +43,13 @@ use bad_records::bad_records;
 pub use blocklist::BlockedCounts;
 use blocklist::Blocklist;
 use canonical::CanonicalRecords;
+use fetch_times::FetchTimes;
 pub use forget::{ForgetReport, ForgetRequest};
 use gather::InputCollector;
 use passes::Passes;
 pub use push::PushedBatch;
+use reject_list::RejectList;
 pub(in crate::engine) use reject_list::list_of;
-use reject_list::{Listed, RejectList};
 pub use report::IngestReport;
 pub(in crate::engine) use report::readable;
 use seedbank_algorithms::watch::Watch;
@@ -94,6 +96,9 @@ pub struct IngestRequest {
     pub sites: Option<Input>,
     /// Whether crawled pages without a record become gone.
     pub snapshot: bool,
+    /// The time, in seconds since 1970 (UTC), at which pages were fetched whose records have no time, and
+    /// after which a snapshot says nothing about a page; `None` for the time of the ingest.
+    pub as_of: Option<u64>,
     /// The batch's name; `None` for the name of the first input.
     pub name: Option<String>,
     /// Maximum share of bad records, in per cent of all records.
@@ -144,6 +149,7 @@ impl Default for IngestRequest {
             format: Format::default(),
             sites: None,
             snapshot: false,
+            as_of: None,
             name: None,
             max_rejects: 1.0,
             max_loss: 20.0,
@@ -163,6 +169,9 @@ impl Bank {
     /// A batch with the same records as an earlier one changes nothing, unless [`again`] is set. If
     /// some records have no fetch time, this applies only right after that batch, since a page may
     /// change and change back.
+    ///
+    /// A record of a fetch that is older than the page's last one is skipped, counted
+    /// ([`IngestReport::stale`]) and listed with the bad records.
     ///
     /// Cost: sorting the batch's records and links, in `memory` bytes or in temporary files; one
     /// lookup for every distinct URL and every changed page, row and target; for a snapshot also a
@@ -222,8 +231,10 @@ impl Bank {
         for source in &mut *inputs.sources {
             source.limit_memory(request.memory);
         }
-        let (collector, read, listed) =
+        let (collector, read, rejects) =
             read_inputs(request, &mut inputs, naming, collector, rejects, watch)?;
+        let time = request.as_of.unwrap_or_else(now);
+        passes.times = FetchTimes::of_batch(time, rejects, naming.sites);
         let kind = if request.snapshot {
             BatchKind::Snapshot
         } else {
@@ -233,11 +244,16 @@ impl Bank {
         let mut report = IngestReport {
             dry_run: request.dry_run,
             blocked: collector.blocked(),
-            rejects_file: listed.file,
-            rejects_listed: listed.count,
             ..IngestReport::begun(name, kind, read)
         };
-        let digest = run_passes(&writer, collector, request, &mut passes, &mut report)?;
+        let digest = run_passes(&writer, collector, request, &mut passes, &mut report);
+        // A rejected batch has a list too.
+        let listed = passes.times.take_list().map(RejectList::finish);
+        let digest = digest?;
+        if let Some(listed) = listed.transpose()? {
+            report.rejects_file = listed.file;
+            report.rejects_listed = listed.count;
+        }
         report.seconds = begun.elapsed().as_secs_f64();
         if report.same_as.is_some() || report.is_empty || request.dry_run {
             return Ok(report);
@@ -283,6 +299,7 @@ fn finish_batch(
         at: now(),
         seconds: report.seconds,
         counts: report.counts.clone(),
+        stale: report.stale,
     };
     changes.put(&tables::BATCHES, &batch, &record)?;
     let changed = changed.finish()?;
@@ -314,7 +331,7 @@ fn read_inputs(
     mut collector: InputCollector,
     mut rejects: RejectList,
     watch: &dyn Watch,
-) -> Result<(InputCollector, ReadSummary, Listed)> {
+) -> Result<(InputCollector, ReadSummary, RejectList)> {
     let Inputs {
         sources,
         of_links,
@@ -343,14 +360,14 @@ fn read_inputs(
         }
         read => read.map_err(bad_records::unread)?,
     };
-    let listed = rejects.finish()?;
     if !within_limit(read.rejected(), read.records, request.max_rejects) {
+        let listed = rejects.finish()?;
         return Err(EngineError::TooManyRejects {
             limit: request.max_rejects,
             bad: bad_records(&read, listed, &sources[..*of_pages], &request.format),
         });
     }
-    Ok((collector, read, listed))
+    Ok((collector, read, rejects))
 }
 
 fn first_name(request: &IngestRequest) -> String {
@@ -411,6 +428,11 @@ fn run_passes(
     let watch = passes.watch;
     let mut hasher = blake3::Hasher::new();
     hasher.update(&[u8::from(request.snapshot)]);
+    // The same records at another time are another batch. Without a given time the digest is that of the
+    // records alone.
+    if let Some(time) = request.as_of {
+        hasher.update(&time.to_le_bytes());
+    }
     watch.stage("sort", None);
     let input = deduplicate::deduplicate(collector.finish()?, passes)?;
     watch.stage("find", None);
@@ -427,11 +449,13 @@ fn run_passes(
         return Ok(hasher.finalize());
     }
     resolve::group_by_page(input.pieces, resolved, passes)?;
-    passes.aliases.resolve_changes(request.snapshot, watch)?;
+    let Passes { aliases, times, .. } = passes;
+    aliases.resolve_changes(request.snapshot, times, watch)?;
     watch.stage("links", Some(records));
     let parts = passes.take(|passes| &mut passes.records)?;
-    let mut records = CanonicalRecords::new(parts, request.snapshot);
+    let mut records = CanonicalRecords::new(parts, request.snapshot, request.as_of.is_some());
     links::links_pass(&mut records, passes, &mut hasher)?;
+    report.stale = passes.times.stale;
     let of_sites = site_records.digest();
     if let Some(digest) = &of_sites {
         hasher.update(digest.as_bytes());

@@ -23,6 +23,8 @@ pub(super) struct PageUpdate {
     pub(super) alias: Option<AliasBy>,
     /// The quality, in ten-thousandths.
     pub(super) quality: Attribute<u16>,
+    /// The time of the fetch in seconds since 1970; `None` if the page keeps its time. Set in the links pass.
+    pub(super) fetched: Option<u64>,
 }
 
 impl PageUpdate {
@@ -41,6 +43,11 @@ impl PageUpdate {
     /// Whether it determines the page's links. A page that is gone or an alias has none.
     pub(super) const fn sets_links(&self) -> bool {
         self.links || self.gone || self.alias.is_some()
+    }
+
+    /// Whether it tells what a fetch found. Attributes alone do not.
+    pub(super) const fn is_fetch(&self) -> bool {
+        self.crawled || self.gone || self.alias.is_some()
     }
 
     /// Returns its bytes in a batch's digest. Without a quality, they are the same as before
@@ -72,6 +79,7 @@ impl PageUpdate {
         digest: None,
         alias: None,
         quality: Attribute::Absent,
+        fetched: None,
     };
 
     /// Update of a page that a list of links contains as a target, which keeps the page's own

@@ -141,6 +141,7 @@ impl PageChange {
         });
         if let Some(update) = &self.update {
             record.last_seen = Some(batch);
+            record.fetched = update.fetched.or(record.fetched);
             if update.gone {
                 record.state = update.state_after(Some(record.state));
             } else {
@@ -238,9 +239,11 @@ fn count_changes(
             PageState::Known | PageState::Unlinked | PageState::Alias => {}
         }
     }
-    passes.counts.new_pages += u64::from(old.is_none());
+    // Only skipped records link to a new page that is unlinked, so it does not exist for readers.
+    let is_new = old.is_none() && new.state != PageState::Unlinked;
+    passes.counts.new_pages += u64::from(is_new);
     // Decides which later refreshes see a change: all readers, the site, or cover methods.
-    let other = old.is_none_or(|old| has_changed(old, new));
+    let other = old.map_or(is_new, |old| has_changed(old, new));
     if other || change.intra.is_some() {
         passes.counts.changed += 1;
         passes.changed.push(page)?;
@@ -264,6 +267,7 @@ fn has_changed(old: &PageRecord, new: &PageRecord) -> bool {
         uncrawled_intra: old.uncrawled_intra,
         spam_given: old.spam_given,
         quality_given: old.quality_given,
+        fetched: old.fetched,
         ..new.clone()
     };
     let is_page = |record: &PageRecord| record.state != PageState::Unlinked;

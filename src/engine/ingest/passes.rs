@@ -33,6 +33,7 @@ use serde::{Deserialize, Serialize};
 
 use super::aliases::Aliases;
 use super::blocklist::Blocklist;
+use super::fetch_times::FetchTimes;
 use super::fields::{Bytes, Fields};
 use super::gather::InputCollector;
 use super::loss::Loss;
@@ -79,6 +80,8 @@ pub(super) struct Passes<'a> {
     pub(super) former: PageSetWriter,
     /// Pages and sites to forget, whose names are removed.
     pub(super) forgotten: Forgotten,
+    /// Fetch times of records; stale ones are complete after the links pass.
+    pub(super) times: FetchTimes,
     /// Loss by the batch; complete after the links pass.
     pub(super) loss: Loss,
     /// Changes of aliases by the batch; complete before the links pass.
@@ -126,6 +129,7 @@ impl<'a> Passes<'a> {
             changed: PageSetWriter::default(),
             former: PageSetWriter::default(),
             forgotten: Forgotten::default(),
+            times: FetchTimes::none(),
             loss: Loss::default(),
             aliases: Aliases::load(writer)?,
             records: large(),

@@ -1,4 +1,4 @@
-//! Files that list the bad records of a batch.
+//! Files that list the bad and the stale records of a batch.
 //!
 //! ```text
 //! BANK/rejects/batch-000003-attempt-1.jsonl   of a rejected or dry-run attempt at batch 3
@@ -14,18 +14,22 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
 use crate::engine::{EngineError, Result};
-use seedbank_formats::ingest::{Reject, RejectWriter};
+use seedbank_formats::ingest::{MAX_LISTED_REJECTS, Reject, RejectWriter};
 use seedbank_store::records::BatchId;
 
 /// Maximum number of attempts at one batch that have files.
 const MOST_ATTEMPTS: u32 = 1_000;
 
-/// Writer of bad records. The file is created with the first one.
+/// Writer of bad and stale records. The file is created with the first one.
 pub(super) struct RejectList {
     place: ListedIn,
     open: Option<(PathBuf, RejectWriter<BufWriter<File>>)>,
     count: u64,
+    /// Number of stale records listed.
+    stale: u64,
     first: Option<(u32, Reject)>,
 }
 
@@ -42,10 +46,21 @@ enum ListedIn {
 pub(super) struct Listed {
     /// The file; `None` if nothing was listed.
     pub(super) file: Option<PathBuf>,
-    /// Number of listed records.
+    /// Number of bad records listed.
     pub(super) count: u64,
     /// The first of them, with the number of its source.
     pub(super) first: Option<(u32, Reject)>,
+}
+
+/// A line about a stale record in the list of bad records.
+#[derive(Serialize)]
+pub(super) struct StaleRecord {
+    pub(super) url: String,
+    pub(super) reason: &'static str,
+    /// The time of the record.
+    pub(super) fetched: String,
+    /// The time of the last fetch of the page.
+    pub(super) page_fetched: String,
 }
 
 impl RejectList {
@@ -70,6 +85,7 @@ impl RejectList {
             place,
             open: None,
             count: 0,
+            stale: 0,
             first: None,
         })
     }
@@ -79,6 +95,20 @@ impl RejectList {
         if self.first.is_none() {
             self.first = Some((source, reject.clone()));
         }
+        self.count += 1;
+        self.write(reject)
+    }
+
+    /// Lists a stale record, unless so many are listed already.
+    pub(super) fn list_stale(&mut self, stale: impl FnOnce() -> Result<StaleRecord>) -> Result<()> {
+        if self.stale == MAX_LISTED_REJECTS {
+            return Ok(());
+        }
+        self.stale += 1;
+        self.write(&stale()?)
+    }
+
+    fn write(&mut self, record: &impl Serialize) -> Result<()> {
         if self.open.is_none() {
             let (path, file) = match &self.place {
                 ListedIn::Named(path) => {
@@ -93,11 +123,10 @@ impl RejectList {
             };
             self.open = Some((path, RejectWriter::new(BufWriter::new(file))));
         }
-        if let Some((path, writer)) = &mut self.open {
-            writer.write(reject).map_err(write_error(path))?;
-            self.count += 1;
+        match &mut self.open {
+            Some((path, writer)) => writer.write(record).map_err(write_error(path)),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Finishes the list. In the bank's folder, it is durable before the batch is committed.

@@ -41,10 +41,12 @@ pub struct IngestReport {
     pub aliases: AliasCounts,
     /// Changes of sites; pages that inherit from a changed site count as changed.
     pub sites: SiteCounts,
+    /// Number of stale records: skipped, because their pages were fetched later.
+    pub stale: u64,
     /// Input that was skipped because of the blocklist.
     #[serde(default, skip_serializing_if = "BlockedCounts::is_nothing")]
     pub blocked: BlockedCounts,
-    /// The file that lists bad records; `None` if there are none.
+    /// The file that lists bad and stale records; `None` if there are none.
     #[serde(serialize_with = "readable")]
     pub rejects_file: Option<PathBuf>,
     /// Number of bad records listed there: at most the first 100,000. All are counted.
@@ -82,6 +84,7 @@ impl IngestReport {
             counts: BatchCounts::default(),
             aliases: AliasCounts::default(),
             sites: SiteCounts::default(),
+            stale: 0,
             blocked: BlockedCounts::default(),
             rejects_file: None,
             rejects_listed: 0,

@@ -114,6 +114,7 @@ impl Bank {
             at: now(),
             seconds,
             counts: counts.clone(),
+            stale: 0,
         };
         changes.put(&tables::BATCHES, &batch, &record)?;
         watch.stage("commit", None);

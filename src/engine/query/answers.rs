@@ -257,6 +257,8 @@ pub struct BatchSummary {
     pub seconds: f64,
     /// Counts of changes.
     pub counts: BatchCounts,
+    /// Number of stale records: skipped, because their pages were fetched later.
+    pub stale: u64,
 }
 
 /// Batches and refreshes.
@@ -333,6 +335,8 @@ pub struct PageView {
     pub uncrawled_outlinks: u64,
     /// Whether a record gave that number.
     pub uncrawled_given: bool,
+    /// Time of the last fetch, in seconds since 1970 (UTC); `None` if it is not known.
+    pub fetched: Option<u64>,
     /// Targets of its links, in URL order.
     pub outlinks: Vec<String>,
 }

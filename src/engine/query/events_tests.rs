@@ -13,6 +13,7 @@ fn batch(batch: u32, at: u64) -> BatchView {
             at,
             seconds: 0.0,
             counts: BatchCounts::default(),
+            stale: 0,
         },
     }
 }

@@ -220,6 +220,8 @@ fn write_batch(text: &mut MetricsText, batch: &LastBatch) {
     one("records", help, &batch.records);
     let help = "Rejected records of the last batch.";
     one("rejected_records", help, &batch.rejected);
+    let help = "Stale records of the last batch, older than the last fetch of their pages.";
+    one("stale_records", help, &batch.stale);
 }
 
 fn write_plans(text: &mut MetricsText, plans: &[PlanView]) {

@@ -106,6 +106,9 @@ pub struct PageFacts {
     pub uncrawled_given: bool,
     /// Whether a content digest is known.
     pub digest: bool,
+    /// Time of the last fetch, in seconds since 1970 (UTC): that of the record, or else of its batch; `null`
+    /// if it is not known.
+    pub fetched: Option<u64>,
     /// Batch that first mentioned the page.
     pub first_seen: SeenInBatch,
     /// Last batch with a record for the page; absent for a page known only from links.
@@ -176,6 +179,7 @@ impl Bank {
             uncrawled_outlinks: uncrawled_outlinks(&views, page, &record)?,
             uncrawled_given: record.uncrawled_given.is_some(),
             digest: record.digest.is_some(),
+            fetched: record.fetched,
             first_seen: seen(record.first_seen)?,
             last_seen: record.last_seen.map(seen).transpose()?,
             outlinks: outlinks(&views, page, &record, limits)?,

@@ -101,7 +101,9 @@ pub struct LastBatch {
     pub records: u64,
     /// Number of rejected records.
     pub rejected: u64,
-    /// List of rejected records in the bank's folder; `None` if nothing was rejected, the user named another
+    /// Number of stale records: skipped, because their pages were fetched later.
+    pub stale: u64,
+    /// List of rejected and stale records in the bank's folder; `None` if there are none, the user named another
     /// file, or the list was removed.
     #[serde(serialize_with = "readable")]
     pub rejects_file: Option<PathBuf>,
@@ -254,7 +256,7 @@ impl Bank {
             return Ok(None);
         };
         let mut list = list_of(self.path(), batch);
-        let has_list = record.counts.rejected > 0 && list.is_file();
+        let has_list = record.counts.rejected + record.stale > 0 && list.is_file();
         if self.hides_folders()
             && let Ok(in_bank) = list.strip_prefix(self.path())
         {
@@ -269,6 +271,7 @@ impl Bank {
             seconds: record.seconds,
             records: record.counts.records,
             rejected: record.counts.rejected,
+            stale: record.stale,
             rejects_file: has_list.then_some(list),
         }))
     }

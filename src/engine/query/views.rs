@@ -339,6 +339,7 @@ fn batch_view(views: &Views, batch: BatchId, mut record: BatchRecord) -> BatchVi
             at: record.at,
             seconds: record.seconds,
             counts: record.counts,
+            stale: record.stale,
         },
     }
 }
@@ -376,6 +377,7 @@ fn page_view(views: &Views, page: PageId, record: &PageRecord) -> Result<PageVie
         clicks: record.clicks,
         uncrawled_outlinks: uncrawled_outlinks(views, page, record)?,
         uncrawled_given: record.uncrawled_given.is_some(),
+        fetched: record.fetched,
         outlinks,
     })
 }

@@ -16,7 +16,7 @@ pub(super) fn default_budget(store: &Store) -> Result<DefaultBudget> {
         let counts = &record.counts;
         let fetched = counts
             .records
-            .saturating_sub(counts.rejected + counts.superseded);
+            .saturating_sub(counts.rejected + counts.superseded + record.stale);
         match record.kind {
             BatchKind::Delta if fetched > 0 => {
                 return Ok(DefaultBudget {

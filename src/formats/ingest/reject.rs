@@ -170,8 +170,8 @@ impl<W: Write> RejectWriter<W> {
         Self { out }
     }
 
-    /// Writes a reject as a line.
-    pub fn write(&mut self, reject: &Reject) -> io::Result<()> {
+    /// Writes a reject, or something else about a record, as a line.
+    pub fn write(&mut self, reject: &impl Serialize) -> io::Result<()> {
         serde_json::to_writer(&mut self.out, reject)?;
         self.out.write_all(b"\n")
     }

@@ -99,6 +99,7 @@ impl<'w> RecordWriter<'w> {
                 Event::Gone => {
                     self.counts.gone += 1;
                     self.text.extend_from_slice(b",\"gone\":true");
+                    self.fetched(&site, page);
                 }
                 Event::Clicked => {
                     self.counts.clicked += 1;
@@ -204,12 +205,16 @@ impl<'w> RecordWriter<'w> {
         };
         self.text.extend_from_slice(b",\"digest\":\"");
         push_hex(digest.bits(), &mut self.text);
-        self.text.extend_from_slice(b"\",\"fetched\":\"");
-        let second = key
-            .child(Purpose::Fetched)
-            .at(u64::from(day))
-            .below32(86_400);
-        push_time(day, second, &mut self.text);
+        self.text.push(b'"');
+        self.fetched(site, page);
+    }
+
+    /// Writes the time at which a page is fetched on the day.
+    fn fetched(&mut self, site: &Site, page: u32) {
+        let key = site.key.at(u64::from(page)).child(Purpose::Fetched);
+        let second = key.at(u64::from(self.day)).below32(86_400);
+        self.text.extend_from_slice(b",\"fetched\":\"");
+        push_time(self.day, second, &mut self.text);
         self.text.push(b'"');
     }
 }

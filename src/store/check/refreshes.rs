@@ -289,6 +289,7 @@ mod tests {
             at: 0,
             seconds: 0.0,
             counts: BatchCounts::default(),
+            stale: 0,
         };
         let mut changes = Changes::new(&writer.spill_folder(), 1 << 20);
         changes.put(&tables::BATCHES, &u32::MAX, &record).unwrap();

@@ -20,6 +20,9 @@ use seedbank_algorithms::page::PageSet;
 /// The version byte of a record.
 const RECORD_VERSION: u8 = 1;
 
+/// The version byte of a record that a number follows.
+const EXTENDED_RECORD_VERSION: u8 = 2;
+
 /// The maximum size of a record in bytes.
 const RECORD_LIMIT: u64 = 1 << 30;
 
@@ -57,6 +60,37 @@ pub(crate) fn take_record<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Malfor
             "expected record version {RECORD_VERSION}, found version {version}"
         ))),
         None => Err(malformed("record is empty")),
+    }
+}
+
+/// Appends a record, and a number that follows it as a varint.
+pub(crate) fn put_extended_record<T: Serialize>(
+    record: &T,
+    number: u64,
+    out: &mut Vec<u8>,
+) -> Result<(), Malformed> {
+    let start = out.len();
+    put_record(record, out)?;
+    out[start] = EXTENDED_RECORD_VERSION;
+    put_varint(number, out);
+    Ok(())
+}
+
+/// Decodes a record that [`put_record`] or [`put_extended_record`] wrote, and the number that follows it.
+pub(crate) fn take_extended_record<T: DeserializeOwned>(
+    bytes: &[u8],
+) -> Result<(T, Option<u64>), Malformed> {
+    let Some((&EXTENDED_RECORD_VERSION, mut rest)) = bytes.split_first() else {
+        return Ok((take_record(bytes)?, None));
+    };
+    let record = options()
+        .deserialize_from(&mut rest)
+        .map_err(|e| Malformed(format!("record cannot be decoded: {e}")))?;
+    let number = take_varint(&mut rest)?;
+    if rest.is_empty() {
+        Ok((record, Some(number)))
+    } else {
+        Err(malformed("record has trailing bytes"))
     }
 }
 
@@ -213,6 +247,7 @@ mod tests {
             let _ = take_pages(&bytes);
             let _ = take_scores(&bytes);
             let _ = take_record::<(String, Vec<u64>)>(&bytes);
+            let _ = take_extended_record::<(String, Vec<u64>)>(&bytes);
         }
 
         #[test]
@@ -233,6 +268,24 @@ mod tests {
         bytes[0] = 9;
         let said = take_record::<u32>(&bytes).unwrap_err().to_string();
         assert!(said.contains("version 9"), "{said}");
+    }
+
+    #[test]
+    fn a_number_may_follow_a_record() {
+        let mut bytes = Vec::new();
+        put_extended_record(&7_u32, 1_795_060_800, &mut bytes).unwrap();
+        // The version, the record, and five bytes of the number.
+        assert_eq!(bytes.len(), 7);
+        let (record, number) = take_extended_record::<u32>(&bytes).unwrap();
+        assert_eq!((record, number), (7, Some(1_795_060_800)));
+        assert!(take_record::<u32>(&bytes).is_err());
+        assert!(take_extended_record::<u32>(&bytes[..6]).is_err());
+        bytes.push(0);
+        assert!(take_extended_record::<u32>(&bytes).is_err());
+
+        let mut bytes = Vec::new();
+        put_record(&7_u32, &mut bytes).unwrap();
+        assert_eq!(take_extended_record::<u32>(&bytes), Ok((7, None)));
     }
 
     #[test]

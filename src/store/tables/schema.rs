@@ -52,7 +52,7 @@ tables! {
         key "name, UTF-8", value "site id, varint";
     /// Pages by id.
     PAGES = "pages": PageId => PageRecord, Lookup, Pages,
-        key "site u32, index u32", value "record: URL after the name of the site, state, attributes, row, first and last batch";
+        key "site u32, index u32", value "record: URL after the name of the site, state, attributes, row, first and last batch; time of the last fetch if it is known, varint";
     /// Page indexes by URL; key order is the URL order of a site.
     PAGE_IDS = "page_ids": (SiteId, String) => u32, LookupByUrl, Pages,
         key "site u32, URL after the name of the site, UTF-8", value "page index, varint";
@@ -79,7 +79,7 @@ tables! {
         key "site u32, 128-bit hash of the digest", value "pages, varint, never 0";
     /// Batches by number.
     BATCHES = "batches": u32 => BatchRecord, Scan, History,
-        key "batch u32", value "record: name, kind, inputs, digest, time, counts";
+        key "batch u32", value "record: name, kind, inputs, digest, time, counts; number of stale records if there are any, varint";
     /// Previous state, spam mark and row of pages, stored by the batch that changed one of them.
     PAGE_HISTORY = "page_history": (u32, PageId) => PreviousPage, Lookup, History,
         key "batch u32, site u32, index u32", value "record: state, spam mark, row";

@@ -41,9 +41,10 @@ impl Store {
         if current.is_ok() {
             return current;
         }
-        // RocksDB fails if a table is missing, so the tables of each older format are tried.
+        // RocksDB fails if a table is missing, so the tables of each older format that lacks some are tried.
         for older in OLDER {
-            if let Ok(rocks) = Database::open_reader(path, older.tables) {
+            let Some(tables) = older.tables else { continue };
+            if let Ok(rocks) = Database::open_reader(path, tables) {
                 let store = Self { rocks };
                 if store.format().is_ok_and(|format| format == older.number) {
                     return Ok(store);

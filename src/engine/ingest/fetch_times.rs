@@ -1,0 +1,136 @@
+//! Fetch times: older news never overwrites newer.
+//!
+//! A page keeps the time of its last fetch, in whole seconds. A record of a fetch that is older than
+//! that is *stale*: it is counted, listed and skipped, with its attributes. At equal times the later
+//! batch counts, so that a batch can add what an earlier one lacked of the same fetch. A record of a
+//! fetch without a time counts as fetched at the time of its batch. A record with attributes alone
+//! has no time, and always applies.
+//!
+//! A page that a snapshot omits becomes gone, unless it was fetched after the time of the snapshot.
+//! It keeps its time, since it was not fetched: a corrected snapshot with the same record brings it
+//! back.
+
+use super::reject_list::{RejectList, StaleRecord};
+use crate::engine::Result;
+use seedbank_algorithms::page::PageId;
+use seedbank_formats::clock::time;
+use seedbank_formats::ingest::{self, SiteMode};
+use seedbank_store::records::PageRecord;
+use seedbank_store::{Store, tables};
+
+const MICROS: i64 = 1_000_000;
+const SIGN: u64 = 1 << 63;
+
+/// The end of the year 9999, the latest time that a record can have.
+const LATEST: u64 = 253_402_300_799;
+
+/// Returns a fetch time in microseconds since 1970 as an ascending number, at least 1.
+pub(super) fn order_of_time(micros: i64) -> u64 {
+    (micros.cast_unsigned() ^ SIGN).max(1)
+}
+
+/// Returns the whole seconds since 1970 of an ascending number; 0 for times before.
+fn seconds_of_order(order: u64) -> u64 {
+    let seconds = (order ^ SIGN).cast_signed().div_euclid(MICROS);
+    u64::try_from(seconds).unwrap_or(0)
+}
+
+/// The time of a batch, and its stale records.
+pub(super) struct FetchTimes {
+    /// The time of records without one, in seconds since 1970; `None` if records have no times, as those
+    /// by which pages are forgotten.
+    batch: Option<u64>,
+    /// The list of skipped records; `None` if they are only counted.
+    list: Option<RejectList>,
+    sites: SiteMode,
+    /// Number of stale records.
+    pub(super) stale: u64,
+}
+
+impl FetchTimes {
+    pub(super) fn of_batch(batch: u64, list: RejectList, sites: SiteMode) -> Self {
+        Self {
+            batch: Some(batch.min(LATEST)),
+            list: Some(list),
+            sites,
+            stale: 0,
+        }
+    }
+
+    /// Times of records that are no news of their pages.
+    pub(super) const fn none() -> Self {
+        Self {
+            batch: None,
+            list: None,
+            sites: SiteMode::BareHost,
+            stale: 0,
+        }
+    }
+
+    /// Returns the time of a record by its order (0 without a time); `None` if it tells of no fetch.
+    pub(super) fn of_record(&self, order: u64, is_fetch: bool) -> Option<u64> {
+        let batch = self.batch?;
+        match order {
+            _ if !is_fetch => None,
+            0 => Some(batch),
+            order => Some(seconds_of_order(order)),
+        }
+    }
+
+    /// Whether a page was fetched after the time of the batch, so that a snapshot cannot tell that it
+    /// is gone.
+    pub(super) fn is_after_batch(&self, page: &PageRecord) -> bool {
+        self.batch.is_some_and(|batch| is_stale(page, batch))
+    }
+
+    /// Counts and lists a stale record.
+    pub(super) fn skip(
+        &mut self,
+        store: &Store,
+        page: PageId,
+        (record, fetched): (&PageRecord, u64),
+    ) -> Result<()> {
+        self.stale += 1;
+        if let Some(list) = &mut self.list {
+            list.list_stale(|| {
+                let site = store.need(&tables::SITES, &page.site())?.name;
+                Ok(StaleRecord {
+                    url: ingest::url(&site, &record.local, self.sites),
+                    reason: "stale",
+                    fetched: time(fetched),
+                    page_fetched: time(record.fetched.unwrap_or(0)),
+                })
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Returns the list of bad and stale records.
+    pub(super) fn take_list(&mut self) -> Option<RejectList> {
+        self.list.take()
+    }
+}
+
+/// Whether a page was fetched after a time.
+pub(super) fn is_stale(page: &PageRecord, time: u64) -> bool {
+    page.fetched.is_some_and(|fetched| fetched > time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_whole_seconds() {
+        for (micros, seconds) in [
+            (0, 0),
+            (-1, 0),
+            (i64::MIN, 0),
+            (999_999, 0),
+            (1_795_060_800_999_999, 1_795_060_800),
+            (i64::MAX, 9_223_372_036_854),
+        ] {
+            assert_eq!(seconds_of_order(order_of_time(micros)), seconds, "{micros}");
+        }
+    }
+}
