@@ -16,7 +16,6 @@ use seedbank::engine::ingest::Format;
 use seedbank::engine::query::{PageLimits, PageState, PageView};
 use seedbank::engine::{Bank, IngestReport, IngestRequest};
 use seedbank::ingest::{Input, Naming, Record};
-use seedbank::watch::Unwatched;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -56,7 +55,7 @@ impl Case {
             ..IngestRequest::default()
         };
         let records = records.iter().cloned();
-        let report = self.bank.ingest_records(&request, records, &Unwatched);
+        let report = self.bank.ingest_records(&request, records);
         assert_clean(&self.bank);
         report.unwrap()
     }
@@ -138,9 +137,7 @@ fn records_without_a_time_count_as_fetched_at_that_of_the_batch() {
     let before = seconds_now();
     let request = IngestRequest::default();
     let records = [undated(A, D)];
-    case.bank
-        .ingest_records(&request, records, &Unwatched)
-        .unwrap();
+    case.bank.ingest_records(&request, records).unwrap();
     let time = case.state(A).1.unwrap();
     assert!((before..=seconds_now()).contains(&time), "{time}");
 }
@@ -173,7 +170,7 @@ fn lists_of_links_have_the_time_of_their_batch() {
             as_of: Some(as_of),
             ..IngestRequest::default()
         };
-        case.bank.ingest(&request, &Unwatched).unwrap()
+        case.bank.ingest(&request).unwrap()
     };
     assert_eq!(links(NOON - 1).stale, 1);
     assert_eq!(case.outlinks(A), [B]);
@@ -266,7 +263,7 @@ fn undo_and_forget_take_the_time_with_them() {
     case.at(NOON, &[fetched(A, B, NOON), fetched(B, A, NOON)]);
     let before = exported(&case.bank);
     case.at(NOON, &[fetched(A, C, NOON + 5), fetched(C, A, NOON + 5)]);
-    case.bank.undo(false, 64 << 20, &Unwatched).unwrap();
+    case.bank.undo(false, 64 << 20).unwrap();
     assert_eq!(exported(&case.bank), before);
     assert_eq!(case.at(NOON, &[fetched(A, C, NOON + 1)]).stale, 0);
     assert_eq!(case.at(NOON, &[fetched(C, A, NOON + 1)]).stale, 0);
@@ -275,7 +272,7 @@ fn undo_and_forget_take_the_time_with_them() {
         what: vec![A.to_owned()],
         ..ForgetRequest::default()
     };
-    case.bank.forget(&request, &Unwatched).unwrap();
+    case.bank.forget(&request).unwrap();
     assert_clean(&case.bank);
     // The pages that linked to it were not fetched, and it may come back as it was.
     assert_eq!(case.state(B), (PageState::Crawled, Some(NOON)));
@@ -324,9 +321,7 @@ fn stale_records_are_listed_with_the_bad_ones() {
             dry_run,
             ..request.clone()
         };
-        let report = case
-            .bank
-            .ingest_records(&request, records.clone(), &Unwatched);
+        let report = case.bank.ingest_records(&request, records.clone());
         let report = report.unwrap();
         assert_eq!((report.stale, report.read.rejected()), (2, 1));
         assert_eq!(report.rejects_listed, 1);
