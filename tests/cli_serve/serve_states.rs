@@ -245,13 +245,14 @@ fn a_bank_of_another_format_is_told() {
     let place = Place::with_seeds();
     let served = Served::start(&place, &["bank"]);
     let before = served.get("/seeds?format=jsonl").done();
+    let marker = std::fs::read(place.path("bank/SEEDBANK")).unwrap();
     place.write("bank/SEEDBANK", "seedbank bank, format 99\n");
     let answer = served.get("/");
     assert_eq!(answer.status, 503);
     let text = answer.text();
     assert!(text.contains("found 99"), "{text}");
     assert!(text.contains("this version of the program"), "{text}");
-    place.write("bank/SEEDBANK", "seedbank bank, format 1\n");
+    place.write("bank/SEEDBANK", marker);
     assert_eq!(served.get("/seeds?format=jsonl").done(), before);
     served.stop();
 }
