@@ -58,9 +58,9 @@ impl Walk<'_> {
         if sum != 0 {
             self.compare_references()?;
         }
-        for page in &(&self.alias_targets - &self.pages) {
+        for page in self.pages.missing(&self.alias_targets) {
             let what = "an alias leads to it, but it has no record";
-            self.find("pages", PageId(page), what);
+            self.find("pages", page, what);
         }
         Ok(())
     }

@@ -22,6 +22,8 @@ use crate::tables::{self, CoreScoresKey, PageSetKey};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
 
+use page_index::PageIndex;
+
 mod aliases;
 mod component_cache;
 mod covers;
@@ -31,6 +33,7 @@ mod inherited_attributes;
 mod links;
 mod meta;
 mod page_history;
+mod page_index;
 mod refreshes;
 mod rows;
 mod sites;
@@ -111,7 +114,7 @@ struct Walk<'a> {
     sites: BTreeMap<SiteId, SiteCounts>,
     known: RoaringTreemap,
     live: RoaringTreemap,
-    pages: RoaringTreemap,
+    pages: PageIndex,
     /// Known pages that never had a record, so they must be linked to.
     need_link: RoaringTreemap,
     /// Pages that must not be linked to.
@@ -161,7 +164,7 @@ impl Store {
             sites: BTreeMap::new(),
             known: RoaringTreemap::new(),
             live: RoaringTreemap::new(),
-            pages: RoaringTreemap::new(),
+            pages: PageIndex::default(),
             need_link: RoaringTreemap::new(),
             unlinked: RoaringTreemap::new(),
             linked: RoaringTreemap::new(),
@@ -200,7 +203,7 @@ impl Walk<'_> {
 
     /// Reports a page that does not exist.
     fn require_page(&mut self, table: &'static str, key: impl Display, page: PageId) {
-        if !self.pages.contains(page.0) {
+        if !self.pages.contains(page) {
             self.find(table, key, format!("{page} does not exist"));
         }
     }
@@ -236,8 +239,9 @@ impl Walk<'_> {
     }
 
     fn pages(&mut self, last_batch: u32) -> Result<(), StoreError> {
+        let mut pages = RoaringTreemap::new();
         self.walk(&tables::PAGES, |walk, page, record| {
-            walk.pages.insert(page.0);
+            pages.insert(page.0);
             let name = hash(&[record.local.as_bytes(), &page.index().to_be_bytes()]);
             let site = walk.site(page.site());
             // A forgotten page has no URL and no entry in `page_ids`.
@@ -305,7 +309,9 @@ impl Walk<'_> {
                 walk.find("pages", page, "it refers to a batch that does not exist");
             }
             Ok(())
-        })
+        })?;
+        self.pages = PageIndex::new(pages);
+        Ok(())
     }
 
     fn page_ids(&mut self) -> Result<(), StoreError> {
@@ -313,7 +319,7 @@ impl Walk<'_> {
             let name = hash(&[local.as_bytes(), &index.to_be_bytes()]);
             let counts = walk.site(site);
             counts.names = counts.names.wrapping_sub(name);
-            if !walk.pages.contains(PageId::new(site, index).0) {
+            if !walk.pages.contains(PageId::new(site, index)) {
                 let what = format!(
                     "it refers to {}, which does not exist",
                     PageId::new(site, index)
@@ -351,9 +357,8 @@ impl Walk<'_> {
             let what = "it is marked as unlinked, but a page links to it or an alias leads to it";
             self.find("pages", PageId(page), what);
         }
-        let missing = &self.linked - &self.pages;
-        for page in &missing {
-            self.find("pages", PageId(page), "it is linked to and has no record");
+        for page in self.pages.missing(&self.linked) {
+            self.find("pages", page, "it is linked to and has no record");
         }
     }
 }
