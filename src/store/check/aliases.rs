@@ -48,8 +48,10 @@ impl Walk<'_> {
             };
             self.find("aliases", PageId(page), what);
         }
-        for page in &(&self.aliases & &self.linked) {
-            self.find("aliases", PageId(page), "a page links to an alias");
+        let pages = self.aliases.iter().map(PageId);
+        let linked: Vec<PageId> = pages.filter(|page| self.linked.contains(*page)).collect();
+        for page in linked {
+            self.find("aliases", page, "a page links to an alias");
         }
         self.walk(&tables::ALIAS_REFERENCES, |_, (page, other), why| {
             sum = sum.wrapping_sub(reference_hash(page, other, why));

@@ -14,17 +14,25 @@ use seedbank_algorithms::page::{PageId, PageSet, SiteId};
 pub(super) struct PageIndex(BTreeMap<u32, RoaringBitmap>);
 
 impl PageIndex {
-    pub(super) fn new(pages: PageSet) -> Self {
-        Self(
-            pages
-                .bitmaps()
-                .map(|(site, of_site)| (site, of_site.clone()))
-                .collect(),
-        )
+    pub(super) fn insert(&mut self, page: PageId) {
+        self.of_site_mut(page.site()).insert(page.index());
+    }
+
+    /// Returns the indexes of the pages of a site; `None` if there are none.
+    pub(super) fn of_site(&self, site: SiteId) -> Option<&RoaringBitmap> {
+        self.0.get(&site.0)
+    }
+
+    pub(super) fn of_site_mut(&mut self, site: SiteId) -> &mut RoaringBitmap {
+        self.0.entry(site.0).or_default()
+    }
+
+    pub(super) fn into_set(self) -> PageSet {
+        PageSet::from_bitmaps(self.0)
     }
 
     pub(super) fn contains(&self, page: PageId) -> bool {
-        let of_site = self.0.get(&page.site().0);
+        let of_site = self.of_site(page.site());
         of_site.is_some_and(|of_site| of_site.contains(page.index()))
     }
 
@@ -59,7 +67,8 @@ mod tests {
     fn pages_are_compared_site_by_site() {
         let page = |site, index| PageId::new(SiteId(site), index);
         let all = [page(0, 7), page(2, 1), page(2, 3), page(u32::MAX, 0)];
-        let index = PageIndex::new(all.iter().map(|page| page.0).collect());
+        let mut index = PageIndex::default();
+        all.iter().for_each(|page| index.insert(*page));
         assert!(all.iter().all(|page| index.contains(*page)));
         for other in [page(0, 6), page(1, 7), page(2, 2)] {
             assert!(!index.contains(other));
