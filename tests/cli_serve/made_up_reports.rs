@@ -33,6 +33,7 @@ fn real() -> Report {
             .done();
     }
     let request = ReportRequest {
+        evaluate: true,
         draws: 2,
         ..ReportRequest::default()
     };
@@ -430,7 +431,7 @@ pub fn commands(all: &str) -> Commands {
         cores: command(),
         refresh: command(),
         diff: command(),
-        unmeasured: command(),
+        evaluate: command(),
         parameter: all.to_owned(),
     }
 }
