@@ -128,23 +128,17 @@ pub(super) fn is_own_method(report: &Report, curve: &CoverageCurve) -> bool {
 /// A chart of what the seeds and the best baselines find: at the middle number of fetches of the experiments, else
 /// at the number of fetches of the stored verdict.
 pub(super) fn chart(report: &Report) -> Option<String> {
-    let (measure, budget, all) = match fetches(report) {
-        Some(found) => {
-            let budget = *found.budgets.get(found.budgets.len() / 2)?;
-            let own = found.lists.iter().find(|list| list.budget == budget)?;
-            let others = baselines(found, budget).into_iter().take(SHOWN);
-            let others = others.map(|list| bar(list, found.measure, false));
-            let own = bar(own, found.measure, true);
-            (
-                found.measure,
-                budget,
-                std::iter::once(own).chain(others).collect(),
-            )
-        }
-        None => {
-            let stored = stored(report)?;
-            (stored.measure, stored.budget, stored_bars(stored))
-        }
+    let (measure, budget, all) = if let Some(found) = fetches(report) {
+        let budget = *found.budgets.get(found.budgets.len() / 2)?;
+        let own = found.lists.iter().find(|list| list.budget == budget)?;
+        let others = baselines(found, budget).into_iter().take(SHOWN);
+        let others = others.map(|list| bar(list, found.measure, false));
+        let mut all = vec![bar(own, found.measure, true)];
+        all.extend(others);
+        (found.measure, budget, all)
+    } else {
+        let stored = stored(report)?;
+        (stored.measure, stored.budget, stored_bars(stored))
     };
     let title = format!(
         "{} in {}",

@@ -359,6 +359,7 @@ fn what_makes_no_sense_is_refused_and_nothing_is_written() {
         (["--plan", "none"], "no plan \"none\""),
         (["--refresh", "9"], "no refresh 9"),
         (["--draws", "1"], "expected a whole number from 2 to 10000"),
+        (["--draws", "2"], "--evaluate"),
         (
             ["--max-sites", "0"],
             "expected a whole number of at least 1",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use roaring::RoaringBitmap;
 
-use super::{SiteCounts, Walk, mix};
+use super::{SiteCounts, Walk, mix, uncrawled_hash};
 use crate::error::StoreError;
 use crate::tables;
 use crate::tables::records::links::{LinkBlock, LinkKey};
@@ -16,11 +16,6 @@ fn intra_hash(from: LinkKey, target: u32) -> u64 {
         RowId::new(from.site, from.block).0,
         PageId::new(from.site, target).0,
     )
-}
-
-/// Hashes the number of known intra-site targets of a page.
-pub(super) fn uncrawled_hash(page: PageId, count: u32) -> u64 {
-    mix(page.0, count.into())
 }
 
 fn count_known(targets: &[u32], known: &RoaringBitmap) -> u32 {

@@ -26,7 +26,6 @@ use crate::tables::{self, CoreScoresKey, PageSetKey};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
 
-use links::uncrawled_hash;
 use page_index::PageIndex;
 
 mod aliases;
@@ -165,6 +164,11 @@ fn mix(a: u64, b: u64) -> u64 {
         x = (x ^ (x >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
     }
     (x ^ (x >> 32)).wrapping_add(b.wrapping_mul(0xa076_1d64_78bd_642f))
+}
+
+/// Hashes the number of known intra-site targets of a page.
+fn uncrawled_hash(page: PageId, count: u32) -> u64 {
+    mix(page.0, count.into())
 }
 
 impl Store {
