@@ -18,12 +18,13 @@ const EXAMPLES: &str = "\
 Examples:
   seedbank report bank --out report.html                    also writes report.json
   seedbank report bank --out report.html --plan sites
-  seedbank report bank --out report.html --draws 100        smaller errors, takes longer
-  seedbank report bank --out report.html --no-evaluate      fast, without the experiments";
+  seedbank report bank --out report.html --evaluate         with experiments, takes minutes
+  seedbank report bank --out report.html --evaluate --draws 100    smaller errors, takes longer";
 
-/// Write a refresh as an HTML page: its seeds, the reasons, and an evaluation
+/// Write a refresh as an HTML page: its seeds, the reasons, and whether they are worth it
 ///
-/// The page is a single HTML file that needs neither a network nor scripts. A JSON file next to it
+/// The verdict is the one that the plan keeps since it was judged (see `refresh --judge`), unless the
+/// experiments run. The page is a single HTML file that needs neither a network nor scripts. A JSON file next to it
 /// contains what the page omits from long lists.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -35,24 +36,24 @@ pub(super) struct ReportArgs {
     out: PathBuf,
     #[command(flatten)]
     which: WhichArgs,
-    /// Number of random seed sets to compare the seeds with
-    #[arg(long, value_name = "N", default_value_t = ReportRequest::default().draws,
+    /// Run the experiments on the present state, which takes minutes
+    #[arg(long, value_parser = BoolishValueParser::new())]
+    evaluate: bool,
+    /// With `--evaluate`: number of random seed sets to compare the seeds with
+    #[arg(long, value_name = "N", requires = "evaluate", default_value_t = ReportRequest::default().draws,
         value_parser = integer::<u32>(2..=10_000))]
     draws: u32,
-    /// Number of runs with a random tenth of the crawled pages held out
-    #[arg(long, value_name = "N", default_value_t = ReportRequest::default().holdouts,
+    /// With `--evaluate`: number of runs with a random tenth of the crawled pages held out
+    #[arg(long, value_name = "N", requires = "evaluate", default_value_t = ReportRequest::default().holdouts,
         value_parser = integer::<u32>(2..=1000))]
     holdouts: u32,
-    /// Maximum number of sites on which cover methods are compared
-    #[arg(long, value_name = "N", default_value_t = ReportRequest::default().max_sites,
+    /// With `--evaluate`: maximum number of sites on which cover methods are compared
+    #[arg(long, value_name = "N", requires = "evaluate", default_value_t = ReportRequest::default().max_sites,
         value_parser = integer::<u32>(1..=u32::MAX))]
     max_sites: u32,
-    /// Seed of the random number generator
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = integer::<u64>(0..=u64::MAX))]
+    /// With `--evaluate`: seed of the random number generator
+    #[arg(long, value_name = "N", requires = "evaluate", default_value_t = 0, value_parser = integer::<u64>(0..=u64::MAX))]
     rng_seed: u64,
-    /// Omit the experiments
-    #[arg(long, value_parser = BoolishValueParser::new())]
-    no_evaluate: bool,
     #[command(flatten)]
     format: FormatArgs,
 }
@@ -61,7 +62,7 @@ pub(super) fn run(args: ReportArgs, session: &Session) -> Result<Outcome, CliErr
     let json = json_path(&args.bank, &args.out)?;
     let request = ReportRequest {
         which: args.which.into(),
-        evaluate: !args.no_evaluate,
+        evaluate: args.evaluate,
         draws: args.draws,
         holdouts: args.holdouts,
         max_sites: args.max_sites,
@@ -148,7 +149,7 @@ fn commands(report: &Report) -> Commands {
         )),
         refresh: Some(format!("seedbank refresh {bank} --plan {plan}")),
         diff: Some("seedbank diff".to_owned()),
-        unmeasured: Some("--no-evaluate".to_owned()),
+        evaluate: Some("--evaluate".to_owned()),
         parameter: "--".to_owned(),
     }
 }

@@ -30,8 +30,8 @@ Examples:
 /// links between them that count. From the last refresh of a plan come the rank as a seed, the core with
 /// hub and authority scores, and the seed that covers the page.
 ///
-/// If more than 4,096 pages have links, harmonic centralities are estimated from a random sample of that
-/// many pages; a note says so, and the order of pages by harmonic centrality is then an estimate.
+/// If more than 4,096 pages have links, harmonic centralities are estimated from a random sample of 512 of
+/// them, and each has its standard error; a note says so.
 ///
 /// Pages are ordered by site name, and by URL within a site; with `--top`, by their scores.
 #[derive(Debug, Args)]
@@ -179,7 +179,7 @@ fn print_notes(report: &ScoresReport, session: &Session) {
             "harmonic centralities are exact".to_owned()
         } else {
             format!(
-                "harmonic centralities are estimated from {} drawn at random",
+                "harmonic centralities are estimated from {} drawn at random, each with its standard error",
                 counted(report.harmonic_sources, "page")
             )
         }

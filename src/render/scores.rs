@@ -30,6 +30,7 @@ const COLUMNS: &[Column] = &[
     Column::new("out_degree", ColumnType::Integer),
     Column::new("pagerank", ColumnType::Float),
     Column::new("harmonic", ColumnType::Float),
+    Column::new("harmonic_error", ColumnType::Float),
     Column::new("seed_rank", ColumnType::Integer),
     Column::new("core", ColumnType::Integer),
     Column::new("hub_score", ColumnType::Float),
@@ -112,6 +113,7 @@ impl<W: Write + Send> ScoreWriter<W> {
                 score.out_degree.into(),
                 score.pagerank.into(),
                 score.harmonic.into(),
+                score.harmonic_error.into(),
                 score.seed_rank.into(),
                 score.core.into(),
                 score.hub_score.into(),
@@ -134,15 +136,17 @@ impl<W: Write + Send> ScoreWriter<W> {
     }
 }
 
-const TEXT_HEADER: &str = "pagerank    harmonic  linked from   links to   seed   core  url\n";
+const TEXT_HEADER: &str =
+    "pagerank    harmonic    ± error  linked from   links to   seed   core  url\n";
 
 /// Formats a row of the table for people. The URL comes last, since its width is not limited.
 fn text_line(score: &PageScore) -> String {
     let rank = |rank: Option<u32>| rank.map_or_else(|| "-".to_owned(), |rank| rank.to_string());
     format!(
-        "{:>8.2e} {:>11.2}  {:>11}  {:>9}  {:>5}  {:>5}  {}\n",
+        "{:>8.2e} {:>11.2} {:>10.2}  {:>11}  {:>9}  {:>5}  {:>5}  {}\n",
         score.pagerank,
         score.harmonic,
+        score.harmonic_error,
         score.in_degree,
         score.out_degree,
         rank(score.seed_rank),
@@ -153,14 +157,15 @@ fn text_line(score: &PageScore) -> String {
 
 fn csv_line(score: &PageScore) -> String {
     let mut line = format!(
-        "{},{},{},{},{},{},{}",
+        "{},{},{},{},{},{},{},{}",
         csv_field(&score.url),
         csv_field(&score.site),
         score.state.name(),
         score.in_degree,
         score.out_degree,
         score.pagerank,
-        score.harmonic
+        score.harmonic,
+        score.harmonic_error
     );
     let shown = |value: Option<&dyn std::fmt::Display>| value.map(ToString::to_string);
     let known = [

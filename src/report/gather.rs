@@ -24,8 +24,7 @@ const TURNOVERS: usize = 12;
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
 /// use seedbank::report::{self, Commands, ReportRequest};
 ///
-/// let request = ReportRequest { evaluate: false, ..ReportRequest::default() };
-/// let report = bank.report(&request)?;
+/// let report = bank.report(&ReportRequest::default())?;
 /// let html = report::page(&report, "report.json", &Commands::default());
 /// assert!(html.contains("http://a.example/"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -34,7 +33,7 @@ const TURNOVERS: usize = 12;
 pub struct ReportRequest {
     /// The refresh.
     pub which: Which,
-    /// Whether to run the experiments.
+    /// Whether to run the experiments. Without them the verdict is the one that the refresh stored, if any.
     pub evaluate: bool,
     /// The number of random seed sets to compare with; standard errors require at least 2.
     pub draws: u32,
@@ -51,7 +50,7 @@ impl Default for ReportRequest {
     fn default() -> Self {
         Self {
             which: Which::default(),
-            evaluate: true,
+            evaluate: false,
             draws: 20,
             holdouts: 5,
             max_sites: 100,

@@ -36,8 +36,8 @@ pub struct Commands {
     pub refresh: Option<String>,
     /// Lists candidates to replace the seeds that a refresh lost.
     pub diff: Option<String>,
-    /// The option that omits the experiments.
-    pub unmeasured: Option<String>,
+    /// The option that runs the experiments.
+    pub evaluate: Option<String>,
     /// The prefix of the names of plan parameters; empty by default.
     pub parameter: String,
 }

@@ -6,11 +6,12 @@
 
 use super::Report;
 use super::fetches::{bar, baselines, figure_name};
-use crate::engine::evaluate::{ComparedList, Comparison, CoverageCurve};
-use crate::engine::plan::{CoverMethod, Method};
+use crate::engine::evaluate::{ComparedList, Comparison, CoverageCurve, Estimate};
+use crate::engine::plan::{CoverMethod, HeldOutVerdict, Method};
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::Frame;
-use crate::html::text::{Count, Measure};
+use crate::html::text::{Count, Measure, WithError};
+use crate::render::verdict_sentence;
 
 /// The number of baselines that the chart shows.
 const SHOWN: usize = 3;
@@ -25,18 +26,59 @@ pub(super) struct Verdict {
     pub(super) text: Option<String>,
 }
 
-/// Returns *yes* if the figure that decides exceeds that of every baseline by more than two standard errors at
-/// every number of fetches, *in part* if it does at some, else *no*.
+/// With the experiments, returns *yes* if the figure that decides exceeds that of every baseline by more than two
+/// standard errors at every number of fetches, *in part* if it does at some, else *no*. Without them, returns the
+/// verdict that the refresh stored.
 pub(super) fn verdict(report: &Report) -> Verdict {
-    let fetches = report
-        .crawl
-        .as_ref()
-        .and_then(|crawl| crawl.fetches.as_ref());
+    let fetches = fetches(report);
+    if let (None, Some(stored)) = (fetches, stored(report)) {
+        return of_stored(stored);
+    }
     let own = fetches.map(own_results).unwrap_or_default();
     let mut verdict = compare(&own);
     let claim = fetches.and_then(|found| found.claims.first());
     verdict.text = claim.map(|claim| claim.text.clone());
     verdict
+}
+
+/// The comparison by fetches of the experiments; `None` if they were not run.
+fn fetches(report: &Report) -> Option<&Comparison> {
+    report.crawl.as_ref()?.fetches.as_ref()
+}
+
+/// The verdict that the refresh stored; `None` if the plan was not judged.
+fn stored(report: &Report) -> Option<&HeldOutVerdict> {
+    report.refresh.parameters.judged.as_ref()
+}
+
+/// Returns *yes* if the figure exceeds that of the best baseline by more than two standard errors, *no* if it is
+/// less, else *uncertain*.
+fn of_stored(stored: &HeldOutVerdict) -> Verdict {
+    let is_above = stored.times_best_baseline.is_none_or(|times| {
+        let error = times.standard_error.unwrap_or(f64::INFINITY);
+        times.mean - 2.0 * error > 1.0
+    });
+    let (word, class) = match (stored.is_loss(), is_above) {
+        (true, _) => ("No", "fails"),
+        (false, true) => ("Yes", "holds"),
+        (false, false) => ("Uncertain", "partly"),
+    };
+    Verdict {
+        word,
+        class,
+        brief: stored.times_best_baseline.map(|times| {
+            format!(
+                "Times what the best baseline finds in {}: {}",
+                stored.budget.counted("page fetched", "pages fetched"),
+                times.with_error()
+            )
+        }),
+        text: Some(format!(
+            "Judged after batch {}: {}.",
+            stored.batch,
+            verdict_sentence(stored)
+        )),
+    }
 }
 
 /// The results of the list of the report, one per number of fetches.
@@ -83,17 +125,24 @@ pub(super) fn is_own_method(report: &Report, curve: &CoverageCurve) -> bool {
         && (same_depth || curve.method == CoverMethod::Greedy)
 }
 
-/// A chart of what the seeds and the best baselines find at the middle number of fetches.
+/// A chart of what the seeds and the best baselines find: at the middle number of fetches of the experiments, else
+/// at the number of fetches of the stored verdict.
 pub(super) fn chart(report: &Report) -> Option<String> {
-    let found = report.crawl.as_ref()?.fetches.as_ref()?;
-    let budget = *found.budgets.get(found.budgets.len() / 2)?;
-    let own = found.lists.iter().find(|list| list.budget == budget)?;
-    let mut all: Vec<Bar> = vec![bar(own, found.measure, true)];
-    let others = baselines(found, budget).into_iter().take(SHOWN);
-    all.extend(others.map(|list| bar(list, found.measure, false)));
+    let (measure, budget, all) = if let Some(found) = fetches(report) {
+        let budget = *found.budgets.get(found.budgets.len() / 2)?;
+        let own = found.lists.iter().find(|list| list.budget == budget)?;
+        let others = baselines(found, budget).into_iter().take(SHOWN);
+        let others = others.map(|list| bar(list, found.measure, false));
+        let mut all = vec![bar(own, found.measure, true)];
+        all.extend(others);
+        (found.measure, budget, all)
+    } else {
+        let stored = stored(report)?;
+        (stored.measure, stored.budget, stored_bars(stored))
+    };
     let title = format!(
         "{} in {}",
-        figure_name(found.measure),
+        figure_name(measure),
         budget.counted("page fetched", "pages fetched")
     );
     let frame = Frame {
@@ -106,10 +155,25 @@ pub(super) fn chart(report: &Report) -> Option<String> {
     Some(bars(&frame, &all, 14.0))
 }
 
+fn stored_bars(stored: &HeldOutVerdict) -> Vec<Bar> {
+    let bar = |name: &str, found: Estimate, is_own: bool| Bar {
+        name: name.to_owned(),
+        number: found.mean,
+        error: found.error(),
+        text: found.mean.short(),
+        is_highlighted: is_own,
+    };
+    vec![
+        bar("these seeds", stored.found, true),
+        bar(&stored.baseline, stored.baseline_found, false),
+    ]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::evaluate::{ByFetches, Estimate, GatheredView, ListKind};
+    use crate::engine::evaluate::{ByFetches, GatheredView, ListKind};
+    use crate::engine::plan::Measure as Compared;
 
     fn list(above_baselines: Option<bool>) -> ComparedList {
         let number = Estimate {
@@ -164,5 +228,38 @@ mod tests {
         word(&[Some(false)], "No");
         word(&[None], "Not measured");
         assert_eq!(word(&[], "Not measured"), None);
+    }
+
+    #[test]
+    fn a_stored_verdict_is_uncertain_within_two_standard_errors() {
+        let of = |times: Option<f64>| {
+            let estimate = |mean| Estimate {
+                mean,
+                standard_error: Some(0.1),
+            };
+            of_stored(&HeldOutVerdict {
+                batch: 3,
+                seeds: 20,
+                budget: 5000,
+                draws: 3,
+                measure: Compared::Crawled,
+                found: estimate(3986.0),
+                baseline: "pagerank".to_owned(),
+                baseline_found: estimate(3274.0),
+                times_best_baseline: times.map(estimate),
+            })
+        };
+        for (times, expected) in [
+            (Some(1.21), "Yes"),
+            (Some(1.19), "Uncertain"),
+            (Some(0.99), "No"),
+            (None, "Yes"),
+        ] {
+            let verdict = of(times);
+            assert_eq!(verdict.word, expected, "{times:?}");
+            assert_eq!(verdict.brief.is_some(), times.is_some());
+            let text = verdict.text.unwrap();
+            assert!(text.starts_with("Judged after batch 3: held out, a crawl of 5,000 pages"));
+        }
     }
 }

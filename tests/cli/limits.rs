@@ -210,6 +210,7 @@ fn numbers_beyond_what_a_bank_has_do_no_harm() {
             "bank",
             "--out",
             "r.html",
+            "--evaluate",
             "--max-sites",
             most,
             "--draws",

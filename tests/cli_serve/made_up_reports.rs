@@ -32,6 +32,7 @@ fn real() -> Report {
             .done();
     }
     let request = ReportRequest {
+        evaluate: true,
         draws: 2,
         ..ReportRequest::default()
     };
@@ -429,7 +430,7 @@ pub fn commands(all: &str) -> Commands {
         cores: command(),
         refresh: command(),
         diff: command(),
-        unmeasured: command(),
+        evaluate: command(),
         parameter: all.to_owned(),
     }
 }

@@ -24,7 +24,9 @@ fn read(place: &Place, name: &str) -> String {
 #[test]
 fn a_report_is_a_page_and_a_json_file() {
     let place = Place::with_seeds();
-    let out = place.run(&["report", "bank", "--out", "r.html"]).done();
+    let out = place
+        .run(&["report", "bank", "--out", "r.html", "--evaluate"])
+        .done();
     assert_eq!(
         out,
         "report on refresh 1 of plan default (cores), 2 seeds: r.html\nall of its data as JSON: r.json\n"
@@ -71,11 +73,27 @@ fn a_report_is_a_page_and_a_json_file() {
     assert!(page.contains("href=\"http://k1.example/x,y\""));
     // The same request gives the same bytes, with any number of threads.
     place
-        .run(&["report", "bank", "--out", "again.html", "--threads", "1"])
+        .run(&[
+            "report",
+            "bank",
+            "--out",
+            "again.html",
+            "--evaluate",
+            "--threads",
+            "1",
+        ])
         .done();
     let again = read(&place, "again.html").replace("again.json", "r.json");
     assert_eq!(again, page);
-    let printed = place.run(&["report", "bank", "--out", "r.html", "--format", "json"]);
+    let printed = place.run(&[
+        "report",
+        "bank",
+        "--out",
+        "r.html",
+        "--evaluate",
+        "--format",
+        "json",
+    ]);
     assert_eq!(printed.json(), json);
 }
 
@@ -88,7 +106,7 @@ fn what_changed_is_told() {
         gone + &record("http://h2.example/", &["http://a1.example/"]),
     );
     place.run(&["ingest", "bank", "day1.jsonl"]).done();
-    let report = ["report", "bank", "--out", "r.html", "--no-evaluate"];
+    let report = ["report", "bank", "--out", "r.html"];
     place.run(&report).done();
     assert!(
         read(&place, "r.html").contains("Selected after batch 1; the bank now has batches up to 2")
@@ -169,9 +187,7 @@ fn the_last_refreshes_are_compared_as_diff_compares_them() {
             .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
             .done();
     }
-    place
-        .run(&["report", "bank", "--out", "r.html", "--no-evaluate"])
-        .done();
+    place.run(&["report", "bank", "--out", "r.html"]).done();
     let json: Value = serde_json::from_str(&read(&place, "r.json")).unwrap();
     fits(&json);
     let told = json["turnover"].as_array().unwrap();
@@ -233,6 +249,7 @@ fn it_is_of_one_state() {
     );
     let bank = Bank::at(place.path("bank"));
     let request = ReportRequest {
+        evaluate: true,
         draws: 2,
         ..ReportRequest::default()
     };
@@ -268,7 +285,15 @@ fn a_cover_plan_and_an_empty_one_have_reports_too() {
         ])
         .done();
     place
-        .run(&["report", "bank", "--out", "g.html", "--plan", "g"])
+        .run(&[
+            "report",
+            "bank",
+            "--out",
+            "g.html",
+            "--evaluate",
+            "--plan",
+            "g",
+        ])
         .done();
     let json: Value = serde_json::from_str(&read(&place, "g.json")).unwrap();
     fits(&json);
@@ -302,6 +327,7 @@ fn it_stops_wherever_it_is_asked_to() {
     let place = Place::with_seeds();
     let bank = Bank::at(place.path("bank"));
     let request = ReportRequest {
+        evaluate: true,
         draws: 2,
         ..ReportRequest::default()
     };
@@ -334,6 +360,7 @@ fn what_makes_no_sense_is_refused_and_nothing_is_written() {
         (["--plan", "none"], "no plan \"none\""),
         (["--refresh", "9"], "no refresh 9"),
         (["--draws", "1"], "expected a whole number from 2 to 10000"),
+        (["--draws", "2"], "--evaluate"),
         (
             ["--max-sites", "0"],
             "expected a whole number of at least 1",
@@ -350,7 +377,7 @@ fn what_makes_no_sense_is_refused_and_nothing_is_written() {
 #[test]
 fn nothing_but_an_earlier_report_is_replaced() {
     let place = Place::with_seeds();
-    let report = |out: &str| place.run(&["report", "bank", "--no-evaluate", "--out", out]);
+    let report = |out: &str| place.run(&["report", "bank", "--out", out]);
     place.write("kept.json", "{\"mine\": true}\n");
     let told = report("kept.html").fails(2);
     assert!(
@@ -372,7 +399,7 @@ fn nothing_but_an_earlier_report_is_replaced() {
 #[test]
 fn a_report_that_cannot_be_written_leaves_the_earlier_one() {
     let place = Place::with_seeds();
-    let report = ["report", "bank", "--no-evaluate", "--out", "r.html"];
+    let report = ["report", "bank", "--out", "r.html"];
     place.run(&report).done();
     let before = (read(&place, "r.html"), read(&place, "r.json"));
     place.write("day1.jsonl", record("http://h9.example/", &[]));
@@ -395,9 +422,7 @@ fn seeds_that_died_are_marked() {
         "{\"url\": \"http://h1.example/\", \"gone\": true}\n",
     );
     place.run(&["ingest", "bank", "day1.jsonl"]).done();
-    place
-        .run(&["report", "bank", "--no-evaluate", "--out", "r.html"])
-        .done();
+    place.run(&["report", "bank", "--out", "r.html"]).done();
     let json: Value = serde_json::from_str(&read(&place, "r.json")).unwrap();
     fits(&json);
     assert_eq!(json["seeds"][0]["dead"], "gone");

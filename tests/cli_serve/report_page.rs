@@ -9,7 +9,8 @@ use data_encoding::BASE64;
 use crate::made_up_reports::{
     HOSTILE, commands, hostile, of_cores, of_cover, of_every_kind, of_nothing, of_web, unmeasured,
 };
-use seedbank::engine::evaluate::AbsentReason;
+use seedbank::engine::evaluate::{AbsentReason, Estimate};
+use seedbank::engine::plan::{HeldOutVerdict, Measure};
 use seedbank::report::{self, Commands, Report};
 
 /// The page of a caller that has no commands.
@@ -365,6 +366,41 @@ fn little_or_nothing_is_told_too() {
     assert!(!unmeasured.contains("href=\"#worth\""));
 }
 
+/// Without the experiments, the verdict is the one that the refresh stored.
+#[test]
+fn a_stored_verdict_is_shown() {
+    let estimate = |mean| Estimate {
+        mean,
+        standard_error: Some(0.05),
+    };
+    let mut report = unmeasured(of_cores(3));
+    report.refresh.parameters.judged = Some(HeldOutVerdict {
+        batch: 2,
+        seeds: 3,
+        budget: 5000,
+        draws: 3,
+        measure: Measure::Crawled,
+        found: estimate(3986.0),
+        baseline: "pagerank".to_owned(),
+        baseline_found: estimate(3274.0),
+        times_best_baseline: Some(estimate(1.22)),
+    });
+    let shown = page(&report, "report.json");
+    for said in [
+        "<p class=\"verdict holds\">Yes</p>",
+        "Judged after batch 2: held out, a crawl of 5,000 pages from these seeds finds 3,986 crawled pages",
+        "these seeds</text>",
+        "pagerank</text>",
+    ] {
+        assert!(shown.contains(said), "{said}\n{shown}");
+    }
+    assert!(!shown.contains("left out") && !shown.contains("Not measured"));
+    // The experiments have a verdict of their own.
+    let mut measured = of_cores(3);
+    measured.refresh.parameters.judged = report.refresh.parameters.judged;
+    assert!(!page(&measured, "report.json").contains("Judged after batch"));
+}
+
 /// How something is typed is the caller's to say.
 #[test]
 fn commands_are_the_callers() {
@@ -375,9 +411,9 @@ fn commands_are_the_callers() {
     for said in [
         "For the crawler: <code>% typed </code>",
         "with its score: <code>% typed </code>",
-        "on its present state. <code>% typed </code> selects again.",
+        "has batches up to 4. <code>% typed </code> selects again.",
         "marked in the list; after the next refresh, <code>% typed </code>",
-        "left out; run the report without <code>% typed </code>.",
+        "left out; run the report with <code>% typed </code>.",
         "<code>% typed seeds 3</code>",
     ] {
         assert!(told.contains(said), "{said}\n{told}");
@@ -385,9 +421,9 @@ fn commands_are_the_callers() {
     let bare = page(&old, "report.json");
     for said in [
         "report.json</a>.",
-        "on its present state.</p>",
+        "has batches up to 4.</p>",
         "marked in the list.</p>",
-        "The experiments were left out.",
+        "The plan was not judged, and the experiments were left out.",
         "<code>seeds 3</code>",
     ] {
         assert!(bare.contains(said), "{said}\n{bare}");

@@ -154,7 +154,10 @@ fn scores_are_printed_and_written() {
         "{printed:?}"
     );
     let printed = printed.done();
-    assert!(printed.starts_with("url,site,state,in_degree,out_degree,pagerank,harmonic,"));
+    assert!(
+        printed
+            .starts_with("url,site,state,in_degree,out_degree,pagerank,harmonic,harmonic_error,")
+    );
     assert_eq!(printed.lines().count(), 11);
     assert_eq!(place.run(&["scores", "bank", "--out", "s.csv"]).done(), "");
     assert_eq!(fs::read_to_string(place.path("s.csv")).unwrap(), printed);
@@ -267,7 +270,7 @@ fn the_best_pages_are_those_of_the_whole_table() {
         .done();
     assert_eq!(text.lines().count(), 3, "{text}");
     assert!(
-        text.starts_with("pagerank    harmonic  linked from"),
+        text.starts_with("pagerank    harmonic    ± error  linked from"),
         "{text}"
     );
     place.run(&["scores", "bank", "--by", "harmonic"]).fails(2);

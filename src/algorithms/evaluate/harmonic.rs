@@ -21,10 +21,32 @@ const ONE: u64 = 1 << 40;
 pub struct Harmonic {
     /// By page: the sum, over the sources other than the page, of 1 / distance from the source, in links.
     pub scores: Vec<f64>,
+    /// By page: the sum of the squares of what `scores` sums.
+    squares: Vec<f64>,
+    /// The number of pages with links.
+    linking: usize,
     /// The number of sources.
     pub sources: usize,
     /// Whether all pages with links are sources, so that the scores are exact up to 1e-9.
     pub exact: bool,
+}
+
+impl Harmonic {
+    /// Estimates the sum over all pages with links from the sample of sources, with its standard error, which is 0
+    /// if the score is exact. A page to which no source has a path gets 0 with the error 0.
+    #[must_use]
+    pub fn estimate(&self, page: usize) -> (f64, f64) {
+        let sum = self.scores[page];
+        if self.exact {
+            return (sum, 0.0);
+        }
+        let (sources, linking) = (self.sources as f64, self.linking as f64);
+        // Sampled without replacement, so the error vanishes if all are drawn.
+        let deviations = (self.squares[page] - sum * sum / sources).max(0.0);
+        let variance = deviations / (sources - 1.0).max(1.0);
+        let error = linking * (variance / sources * (1.0 - sources / linking)).sqrt();
+        (sum * linking / sources, error)
+    }
 }
 
 /// Computes the harmonic centrality of every page (Boldi and Vigna, Axioms for Centrality, 2014): the sum of
@@ -32,8 +54,9 @@ pub struct Harmonic {
 /// infinity is 0.
 ///
 /// Deviation: if more than `most` pages have links, the sources are `most` of them, drawn without
-/// replacement, which estimates the sum up to a factor common to all pages. Cost: searches from 256 sources at a time (`graph::multi_source_bfs`). Memory: 9 bytes per page, and 96
-/// for each thread.
+/// replacement (Eppstein and Wang, Fast Approximation of Centrality, 2004); [`Harmonic::estimate`] has the sum over
+/// all pages and its error. Cost: searches from 256 sources at a time (`graph::multi_source_bfs`). Memory: 33
+/// bytes per page, and 96 for each thread.
 pub fn harmonic(
     successors: &Csr,
     predecessors: &Csr,
@@ -47,8 +70,9 @@ pub fn harmonic(
         .collect();
     let drawn = draw("harmonic", rng_seed, 0, number(linking.len()), most);
     let sources: Vec<u32> = drawn.iter().map(|&at| linking[at as usize]).collect();
-    let mut sums: Vec<AtomicU64> = Vec::new();
-    sums.resize_with(pages, AtomicU64::default);
+    // Sums of shares and of their squares.
+    let mut sums: Vec<[AtomicU64; 2]> = Vec::new();
+    sums.resize_with(pages, Default::default);
     let links = BidirectionalLinks(successors, predecessors);
     let all = vec![true; pages];
     let pool = BfsPool::new(number(pages));
@@ -58,19 +82,24 @@ pub fn harmonic(
             pool.with(|lanes| {
                 lanes.run(&links, &all, part, u32::MAX, |distance, page, searches| {
                     if let Some(share) = ONE.checked_div(distance.into()) {
-                        let share = u64::from(searches.len()) * share;
-                        sums[page as usize].fetch_add(share, Ordering::Relaxed);
+                        let searches = u64::from(searches.len());
+                        let [shares, squares] = &sums[page as usize];
+                        shares.fetch_add(searches * share, Ordering::Relaxed);
+                        let square = searches * (share / u64::from(distance));
+                        squares.fetch_add(square, Ordering::Relaxed);
                     }
                 })
             });
             Ok(())
         })?;
     }
+    let number_of = |sum: AtomicU64| sum.into_inner() as f64 / ONE as f64;
+    let sums = sums.into_iter().map(|sums| sums.map(number_of));
+    let (scores, squares) = sums.map(<(f64, f64)>::from).unzip();
     Ok(Harmonic {
-        scores: sums
-            .into_iter()
-            .map(|sum| sum.into_inner() as f64 / ONE as f64)
-            .collect(),
+        scores,
+        squares,
+        linking: linking.len(),
         exact: sources.len() == linking.len(),
         sources: sources.len(),
     })
@@ -103,6 +132,38 @@ mod tests {
         assert!(all.scores[1..].iter().all(|&score| score == 0.0));
         let some = harmonic(&star, &back, 10, 0, &Unwatched).unwrap();
         assert!((some.scores[0] - 10.0).abs() < 1e-9 && !some.exact);
+        // All leaves are at the same distance, so the estimate is exact.
+        let (estimate, error) = some.estimate(0);
+        assert!((estimate - 99.0).abs() < 1e-9 && error < 1e-6);
+        assert_eq!(all.estimate(0), (all.scores[0], 0.0));
+    }
+
+    /// A chain of 400 pages: the estimates of many samples scatter as their errors say.
+    #[test]
+    fn standard_errors_are_those_of_many_samples() {
+        let lists: Vec<Vec<u32>> = (0..400_u32)
+            .map(|at| if at < 399 { vec![at + 1] } else { Vec::new() })
+            .collect();
+        let slices: Vec<&[u32]> = lists.iter().map(Vec::as_slice).collect();
+        let chain = csr(&slices);
+        let back = chain.transpose(400);
+        let exact = harmonic(&chain, &back, MAX_SOURCES, 0, &Unwatched).unwrap();
+        let samples: Vec<(f64, f64)> = (0..200)
+            .map(|seed| {
+                harmonic(&chain, &back, 100, seed, &Unwatched)
+                    .unwrap()
+                    .estimate(399)
+            })
+            .collect();
+        let count = samples.len() as f64;
+        let mean = samples.iter().map(|sample| sample.0).sum::<f64>() / count;
+        let scatter = samples
+            .iter()
+            .map(|sample| (sample.0 - exact.scores[399]).powi(2));
+        let scatter = (scatter.sum::<f64>() / count).sqrt();
+        let error = (samples.iter().map(|sample| sample.1.powi(2)).sum::<f64>() / count).sqrt();
+        assert!((mean / exact.scores[399] - 1.0).abs() < 0.05, "{mean}");
+        assert!((error / scatter - 1.0).abs() < 0.25, "{error} {scatter}");
     }
 
     proptest! {

@@ -32,8 +32,11 @@ pub struct PageScore {
     pub out_degree: u64,
     /// PageRank on the whole graph, with a sum of 1 over all pages.
     pub pagerank: f64,
-    /// Harmonic centrality: the sum of 1 / distance in links from each source page.
+    /// Harmonic centrality: the sum of 1 / distance in links from all other pages; an estimate if only a sample of
+    /// them was searched.
     pub harmonic: f64,
+    /// Standard error of `harmonic`; 0 if it is exact, and for a page that no sampled page leads to.
+    pub harmonic_error: f64,
     /// Rank on the plan's seed list, from 1; `null` if it is not a seed.
     pub seed_rank: Option<u32>,
     /// Rank of its core, for a plan by cores; `null` if it is in none.
@@ -66,6 +69,7 @@ pub struct ScoresReport {
     pub state_batch: Option<BatchId>,
     /// Number of source pages for harmonic centrality.
     pub harmonic_sources: u64,
-    /// Whether the sources are all pages with links. If not, harmonic centralities are estimates from a sample.
+    /// Whether the sources are all pages with links. If not, harmonic centralities are estimates from a sample, each
+    /// with its standard error.
     pub harmonic_is_exact: bool,
 }

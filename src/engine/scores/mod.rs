@@ -20,6 +20,10 @@ use seedbank_formats::ingest;
 use seedbank_store::records::{PageRecord, RefreshId, RefreshRecord};
 use seedbank_store::tables;
 
+/// The number of sources of harmonic centralities if more than [`MAX_SOURCES`] pages have links: two searches from
+/// 256 pages each.
+const SAMPLED_SOURCES: usize = 512;
+
 impl Bank {
     /// Passes every crawled and known page to `each` with its degrees, its centralities, and the evidence of
     /// the last refresh of a plan, sorted by site name and URL.
@@ -27,9 +31,9 @@ impl Bank {
     /// Degrees, PageRank and harmonic centrality are those of the published state, over all pages and links.
     /// Without a plan in the request, the plan `default` is used if it exists.
     ///
-    /// Cost: loading the whole graph, PageRank, and searches from at most 4,096 pages; then a scan of pages
+    /// Cost: loading the whole graph, PageRank, and searches from at most 4,096 pages, or from 512 if more have links; then a scan of pages
     /// and of the evidence of the refresh. Memory: the whole graph, and in addition 8 bytes per link and some
-    /// 60 bytes per page; for a plan over the web the URLs of its seeds.
+    /// 80 bytes per page; for a plan over the web the URLs of its seeds.
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
@@ -70,6 +74,7 @@ impl Bank {
             }
             watch.advance(live.len() as u64);
             for ((page, record), place) in live.into_iter().zip(pages.clone()) {
+                let (harmonic, harmonic_error) = measured.harmonic.estimate(place as usize);
                 let mut score = PageScore {
                     url: ingest::url(&name, &record.local, views.naming.sites),
                     site: name.clone(),
@@ -77,7 +82,8 @@ impl Bank {
                     in_degree: measured.in_degree[place as usize].into(),
                     out_degree: measured.out_degree[place as usize].into(),
                     pagerank: measured.pagerank[place as usize],
-                    harmonic: measured.harmonic.scores[place as usize],
+                    harmonic,
+                    harmonic_error,
                     seed_rank: plan_evidence.rank(page),
                     core: None,
                     hub_score: None,
@@ -160,7 +166,13 @@ impl Measured {
         let pages = 0..number(out_degree.len());
         let in_degree = pages.map(|page| number(predecessors.list(page).len()));
         let in_degree = in_degree.collect();
-        let harmonic = harmonic(&successors, &predecessors, MAX_SOURCES, rng_seed, watch)?;
+        let linking = out_degree.iter().filter(|degree| **degree > 0).count();
+        let sources = if linking > MAX_SOURCES {
+            SAMPLED_SOURCES
+        } else {
+            MAX_SOURCES
+        };
+        let harmonic = harmonic(&successors, &predecessors, sources, rng_seed, watch)?;
         Ok(Self {
             sites,
             in_degree,

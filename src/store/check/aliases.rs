@@ -48,8 +48,10 @@ impl Walk<'_> {
             };
             self.find("aliases", PageId(page), what);
         }
-        for page in &(&self.aliases & &self.linked) {
-            self.find("aliases", PageId(page), "a page links to an alias");
+        let pages = self.aliases.iter().map(PageId);
+        let linked: Vec<PageId> = pages.filter(|page| self.linked.contains(*page)).collect();
+        for page in linked {
+            self.find("aliases", page, "a page links to an alias");
         }
         self.walk(&tables::ALIAS_REFERENCES, |_, (page, other), why| {
             sum = sum.wrapping_sub(reference_hash(page, other, why));
@@ -58,9 +60,9 @@ impl Walk<'_> {
         if sum != 0 {
             self.compare_references()?;
         }
-        for page in &(&self.alias_targets - &self.pages) {
+        for page in self.pages.missing(&self.alias_targets) {
             let what = "an alias leads to it, but it has no record";
-            self.find("pages", PageId(page), what);
+            self.find("pages", page, what);
         }
         Ok(())
     }

@@ -81,7 +81,7 @@ impl Walk<'_> {
                 *counts.entry(series).or_default() += 1;
                 sizes.insert((series, component), record.pages);
                 let name = format!("series {series}, {component}");
-                if !walk.pages.contains(component.0) {
+                if !walk.pages.contains(component) {
                     let what = "its first page does not exist";
                     walk.find("component_cache", &name, what);
                 }
@@ -92,7 +92,7 @@ impl Walk<'_> {
                     let what = "its next step does not match the bound on the remaining links";
                     walk.find("component_cache", &name, what);
                 }
-                let best = record.ahead.map(|ahead| ahead.best.0);
+                let best = record.ahead.map(|ahead| ahead.best);
                 if best.is_some_and(|best| !walk.pages.contains(best)) {
                     let what = "the best authority of its next step does not exist";
                     walk.find("component_cache", &name, what);

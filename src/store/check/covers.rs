@@ -34,7 +34,7 @@ impl Walk<'_> {
         self.walk(&tables::SEEDS, |walk, (refresh, rank), seed| {
             *seeds.by_refresh.entry(refresh).or_default() += 1;
             let name = || format!("refresh {refresh}, rank {rank}");
-            if !walk.pages.contains(seed.page.0) {
+            if !walk.pages.contains(seed.page) {
                 walk.find("seeds", name(), format!("{} does not exist", seed.page));
             }
             let record = refreshes.get(&refresh);

@@ -223,7 +223,7 @@ impl Walk<'_> {
                 let index = u64::from(key.block) * u64::from(BLOCK) + u64::from(*place);
                 let index = u32::try_from(index).unwrap_or(u32::MAX);
                 let page = PageId::new(key.site, index);
-                if !walk.pages.contains(page.0) {
+                if !walk.pages.contains(page) {
                     walk.find("reach", &name, "it has a page that does not exist");
                 }
                 if let Some(covered) = reach.covered {

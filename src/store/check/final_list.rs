@@ -15,7 +15,7 @@ impl Walk<'_> {
         self.walk(&tables::FINAL_LIST, |walk, (refresh, rank), seed| {
             *counts.entry(refresh).or_default() += 1;
             let name = format!("refresh {refresh}, rank {rank}");
-            if !walk.pages.contains(seed.page.0) {
+            if !walk.pages.contains(seed.page) {
                 let what = format!("{} does not exist", seed.page);
                 walk.find("final_list", &name, what);
             }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{SiteCounts, Walk, mix};
+use roaring::RoaringBitmap;
+
+use super::{SiteCounts, Walk, mix, uncrawled_hash};
 use crate::error::StoreError;
 use crate::tables;
-use crate::tables::records::links::LinkKey;
+use crate::tables::records::links::{LinkBlock, LinkKey};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 
 /// Hashes a link from a block of pages to a page of the same site.
@@ -16,16 +18,34 @@ fn intra_hash(from: LinkKey, target: u32) -> u64 {
     )
 }
 
+fn count_known(targets: &[u32], known: &RoaringBitmap) -> u32 {
+    let known = targets.iter().filter(|target| known.contains(**target));
+    u32::try_from(known.count()).unwrap_or(u32::MAX)
+}
+
+/// Sums the hashes of the numbers of known targets of the pages of a block that have some.
+fn uncrawled_hashes(key: LinkKey, block: &LinkBlock<u32>, known: Option<&RoaringBitmap>) -> u64 {
+    let Some(known) = known else { return 0 };
+    block.lists().fold(0, |sum, (place, targets)| {
+        let page = PageId::new(key.site, key.index(place));
+        match count_known(targets, known) {
+            0 => sum,
+            count => uncrawled_hash(page, count).wrapping_add(sum),
+        }
+    })
+}
+
 impl Walk<'_> {
     pub(super) fn intra(&mut self) -> Result<(), StoreError> {
         self.walk(&tables::INTRA, |walk, key, block| {
             for (place, targets) in block.lists() {
                 walk.intra_targets(PageId::new(key.site, key.index(place)), targets);
             }
+            let uncrawled = uncrawled_hashes(key, &block, walk.known.of_site(key.site));
             let distinct = block.distinct();
-            let of_site = |target: &u32| PageId::new(key.site, *target).0;
-            walk.linked.extend(distinct.iter().map(of_site));
+            walk.linked.of_site_mut(key.site).extend(&distinct);
             let site = walk.site(key.site);
+            site.uncrawled = site.uncrawled.wrapping_sub(uncrawled);
             for target in distinct {
                 site.intra = site.intra.wrapping_add(intra_hash(key, target));
             }
@@ -106,39 +126,35 @@ impl Walk<'_> {
 
     /// Compares the counts of known intra-site targets with the links.
     pub(super) fn uncrawled(&mut self) -> Result<(), StoreError> {
-        let mut site = None;
-        let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
-        self.walk(&tables::PAGES, |walk, page, record| {
-            if site != Some(page.site()) {
-                site = Some(page.site());
-                counts = walk.known_targets(page.site())?;
+        for site in self.unequal_sites(|site| site.uncrawled) {
+            let counts = self.known_targets(site)?;
+            let prefix = site.0.to_be_bytes();
+            for entry in self.store.scan_under(&tables::PAGES, &prefix)? {
+                // Unreadable records are findings elsewhere.
+                let Ok((page, record)) = entry else { continue };
+                let counted = counts.get(&page.index()).copied().unwrap_or(0);
+                if counted != record.uncrawled_intra {
+                    let what = format!(
+                        "{counted} of its intra-site targets are known, but the record has {}",
+                        record.uncrawled_intra
+                    );
+                    self.find("pages", page, what);
+                }
             }
-            let counted = counts.get(&page.index()).copied().unwrap_or(0);
-            if counted != record.uncrawled_intra {
-                let what = format!(
-                    "{counted} of its intra-site targets are known, but the record has {}",
-                    record.uncrawled_intra
-                );
-                walk.find("pages", page, what);
-            }
-            Ok(())
-        })
+        }
+        Ok(())
     }
 
     fn known_targets(&self, site: SiteId) -> Result<BTreeMap<u32, u32>, StoreError> {
         let mut counts = BTreeMap::new();
-        let of_site = self.sites.get(&site);
-        if of_site.is_none_or(|site| site.seen.known == 0) {
+        let Some(known) = self.known.of_site(site) else {
             return Ok(counts);
-        }
+        };
         for entry in self.store.intra_of(site)? {
             let Ok((page, targets)) = entry else { continue };
-            let known = targets
-                .iter()
-                .filter(|&&target| self.known.contains(PageId::new(site, target).0))
-                .count();
-            if known > 0 {
-                counts.insert(page.index(), u32::try_from(known).unwrap_or(u32::MAX));
+            let count = count_known(&targets, known);
+            if count > 0 {
+                counts.insert(page.index(), count);
             }
         }
         Ok(counts)

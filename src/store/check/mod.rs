@@ -4,7 +4,11 @@
 //! 64-bit hash on one side and subtracts it on the other, per site, and only a site with a non-zero sum is
 //! compared link by link. The probability that errors cancel out is negligible.
 //!
-//! Cost: scans every table once. Memory: bitmaps of pages, and a few counters for each site.
+//! Entries are checked in the order of their keys by one thread, while another one reads and decodes the next
+//! ones, so findings do not depend on threads.
+//!
+//! Cost: scans every table once, and page evidence and sets of pages twice. Memory: bitmaps of pages, and a few
+//! counters for each site.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -22,6 +26,8 @@ use crate::tables::{self, CoreScoresKey, PageSetKey};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
 
+use page_index::PageIndex;
+
 mod aliases;
 mod component_cache;
 mod covers;
@@ -31,6 +37,7 @@ mod inherited_attributes;
 mod links;
 mod meta;
 mod page_history;
+mod page_index;
 mod refreshes;
 mod rows;
 mod sites;
@@ -51,6 +58,11 @@ pub struct Finding {
 
 /// The maximum number of reported findings; all are counted.
 const MAX_FINDINGS: usize = 1000;
+
+/// The maximum number of entries that are read before they are checked, and the number of bytes of keys and values
+/// after which no further entry is.
+const PART_ENTRIES: usize = 1 << 12;
+const PART_BYTES: usize = 1 << 18;
 
 /// The result of a check of the tables.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -97,6 +109,8 @@ struct SiteCounts {
     row_hashes: u64,
     /// Sum of the hashes of the rows of its pages, minus those of the members of its rows.
     members: u64,
+    /// Sum of the hashes of the numbers of known targets of its pages, minus those in the records of the pages.
+    uncrawled: u64,
     /// Sum of the hashes of page ids, minus those of pages.
     names: u64,
     highest_page: Option<u32>,
@@ -109,14 +123,15 @@ struct Walk<'a> {
     watch: &'a dyn Watch,
     report: CheckReport,
     sites: BTreeMap<SiteId, SiteCounts>,
-    known: RoaringTreemap,
+    known: PageIndex,
     live: RoaringTreemap,
-    pages: RoaringTreemap,
+    pages: PageIndex,
     /// Known pages that never had a record, so they must be linked to.
     need_link: RoaringTreemap,
     /// Pages that must not be linked to.
     unlinked: RoaringTreemap,
-    linked: RoaringTreemap,
+    /// Pages that a link leads to.
+    linked: PageIndex,
     /// Pages that are marked as aliases.
     aliases: RoaringTreemap,
     /// Targets of aliases.
@@ -151,6 +166,11 @@ fn mix(a: u64, b: u64) -> u64 {
     (x ^ (x >> 32)).wrapping_add(b.wrapping_mul(0xa076_1d64_78bd_642f))
 }
 
+/// Hashes the number of known intra-site targets of a page.
+fn uncrawled_hash(page: PageId, count: u32) -> u64 {
+    mix(page.0, count.into())
+}
+
 impl Store {
     /// Checks every table. Damage is in the report; an `Err` means that reading failed.
     pub fn check(&self, watch: &dyn Watch) -> Result<CheckReport, StoreError> {
@@ -159,12 +179,12 @@ impl Store {
             watch,
             report: CheckReport::default(),
             sites: BTreeMap::new(),
-            known: RoaringTreemap::new(),
+            known: PageIndex::default(),
             live: RoaringTreemap::new(),
-            pages: RoaringTreemap::new(),
+            pages: PageIndex::default(),
             need_link: RoaringTreemap::new(),
             unlinked: RoaringTreemap::new(),
-            linked: RoaringTreemap::new(),
+            linked: PageIndex::default(),
             aliases: RoaringTreemap::new(),
             alias_targets: RoaringTreemap::new(),
             rows: RoaringTreemap::new(),
@@ -200,34 +220,55 @@ impl Walk<'_> {
 
     /// Reports a page that does not exist.
     fn require_page(&mut self, table: &'static str, key: impl Display, page: PageId) {
-        if !self.pages.contains(page.0) {
+        if !self.pages.contains(page) {
             self.find(table, key, format!("{page} does not exist"));
         }
     }
 
-    /// Calls `each` for every readable entry of a table; an unreadable one is a finding.
-    fn walk<K: Key, V: Value>(
+    /// Calls `each` for every readable entry of a table, in key order; an unreadable one is a finding.
+    ///
+    /// While the entries of one part of the table are checked, another thread reads and decodes the next part.
+    fn walk<K: Key + Send, V: Value + Send>(
         &mut self,
         table: &Table<K, V>,
-        mut each: impl FnMut(&mut Self, K, V) -> Result<(), StoreError>,
+        mut each: impl FnMut(&mut Self, K, V) -> Result<(), StoreError> + Send,
     ) -> Result<(), StoreError> {
         self.watch.stage(table.name, None);
+        let mut scan = self.store.scan(table)?;
         let mut entries = 0_u64;
-        for entry in self.store.scan(table)? {
-            entries += 1;
+        let mut part = scan.next_part(PART_ENTRIES, PART_BYTES);
+        while !part.is_empty() {
             self.watch.proceed()?;
+            entries += part.len() as u64;
+            let (checked, next) = rayon::join(
+                || self.check_part(table.name, part, &mut each),
+                || scan.next_part(PART_ENTRIES, PART_BYTES),
+            );
+            checked?;
+            part = next;
+        }
+        self.report.entries.insert(table.name.to_owned(), entries);
+        Ok(())
+    }
+
+    fn check_part<K, V>(
+        &mut self,
+        table: &'static str,
+        part: Vec<Result<(K, V), StoreError>>,
+        each: &mut impl FnMut(&mut Self, K, V) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        for entry in part {
             match entry {
                 Ok((key, value)) => each(self, key, value)?,
                 Err(StoreError::Damaged { table, key, what }) => self.find(table, key, what),
+                // The scan has ended.
                 Err(e) if e.is_damage() => {
                     let what = format!("cannot be read: {e}: {}", cause(&e));
-                    self.find(table.name, "(remaining keys)", what);
-                    break;
+                    self.find(table, "(remaining keys)", what);
                 }
                 Err(e) => return Err(e),
             }
         }
-        self.report.entries.insert(table.name.to_owned(), entries);
         Ok(())
     }
 
@@ -237,7 +278,7 @@ impl Walk<'_> {
 
     fn pages(&mut self, last_batch: u32) -> Result<(), StoreError> {
         self.walk(&tables::PAGES, |walk, page, record| {
-            walk.pages.insert(page.0);
+            walk.pages.insert(page);
             let name = hash(&[record.local.as_bytes(), &page.index().to_be_bytes()]);
             let site = walk.site(page.site());
             // A forgotten page has no URL and no entry in `page_ids`.
@@ -267,12 +308,16 @@ impl Walk<'_> {
                 site.seen.with_digest += 1;
                 site.digests = site.digests.wrapping_add(hash(&[digest]));
             }
+            if record.uncrawled_intra > 0 {
+                let uncrawled = uncrawled_hash(page, record.uncrawled_intra);
+                site.uncrawled = site.uncrawled.wrapping_add(uncrawled);
+            }
             if let Some(row) = record.row {
                 let member = mix(RowId::new(page.site(), row).0, u64::from(page.index()));
                 site.members = site.members.wrapping_add(member);
             }
             if record.state == PageState::Known {
-                walk.known.insert(page.0);
+                walk.known.insert(page);
             } else if record.state == PageState::Alias {
                 walk.aliases.insert(page.0);
             }
@@ -313,7 +358,7 @@ impl Walk<'_> {
             let name = hash(&[local.as_bytes(), &index.to_be_bytes()]);
             let counts = walk.site(site);
             counts.names = counts.names.wrapping_sub(name);
-            if !walk.pages.contains(PageId::new(site, index).0) {
+            if !walk.pages.contains(PageId::new(site, index)) {
                 let what = format!(
                     "it refers to {}, which does not exist",
                     PageId::new(site, index)
@@ -341,19 +386,19 @@ impl Walk<'_> {
     }
 
     fn linked(&mut self) {
-        let unreferenced = &(&self.need_link - &self.linked) - &self.alias_targets;
+        let linked = std::mem::take(&mut self.linked).into_set();
+        let unreferenced = &(&self.need_link - &linked) - &self.alias_targets;
         for page in &unreferenced {
             let what = "it never had a record, but no page links to it and no alias leads to it";
             self.find("pages", PageId(page), what);
         }
-        let referenced = &self.unlinked & &(&self.linked | &self.alias_targets);
+        let referenced = &self.unlinked & &(&linked | &self.alias_targets);
         for page in &referenced {
             let what = "it is marked as unlinked, but a page links to it or an alias leads to it";
             self.find("pages", PageId(page), what);
         }
-        let missing = &self.linked - &self.pages;
-        for page in &missing {
-            self.find("pages", PageId(page), "it is linked to and has no record");
+        for page in self.pages.missing(&linked) {
+            self.find("pages", page, "it is linked to and has no record");
         }
     }
 }

@@ -37,7 +37,7 @@ impl Walk<'_> {
                 walk.find("removed_rows", row, what);
             }
             let mut targets = removed_row.targets.iter();
-            if let Some(target) = targets.find(|target| !walk.pages.contains(target.0)) {
+            if let Some(target) = targets.find(|target| !walk.pages.contains(**target)) {
                 walk.find("removed_rows", row, format!("{target} does not exist"));
             }
             Ok(())

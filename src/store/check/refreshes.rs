@@ -84,7 +84,7 @@ impl Walk<'_> {
                 walk.find("page_sets", page_set_name(key), what);
             }
             let are_pages = !matches!(key, PageSetKey::EvidenceBlocks(_));
-            if are_pages && !pages.is_subset(&walk.pages) {
+            if are_pages && !walk.pages.contains_all(&pages) {
                 let what = "it has pages that do not exist";
                 walk.find("page_sets", page_set_name(key), what);
             }

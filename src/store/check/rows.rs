@@ -38,7 +38,10 @@ impl Walk<'_> {
                 let what = format!("its target {target} is on its own site");
                 self.find("rows", row, what);
             }
-            self.linked.insert(target.0);
+        }
+        for of_site in targets.chunk_by(|a, b| a.site() == b.site()) {
+            let linked = self.linked.of_site_mut(of_site[0].site());
+            linked.extend(of_site.iter().map(|target| target.index()));
         }
         let site = self.site(row.site());
         site.row_hashes = site
@@ -131,7 +134,7 @@ impl Walk<'_> {
             });
             let known = targets
                 .iter()
-                .filter(|target| walk.known.contains(target.0))
+                .filter(|target| walk.known.contains(**target))
                 .count() as u64;
             if known != u64::from(members.uncrawled) {
                 let what = format!(

@@ -275,19 +275,9 @@ impl<'a, K: Key, V: Value> Entries<'a, K, V> {
         is_wanted: impl Fn(&K) -> bool,
     ) -> Option<Result<(K, V), StoreError>> {
         let table = self.table;
-        let read = |key: &[u8], value: &[u8]| {
-            let Some(decoded) = K::take(key) else {
-                let key = hexadecimal(key);
-                return Some(Err(StoreError::damaged(
-                    table,
-                    key,
-                    "the key cannot be decoded",
-                )));
-            };
-            is_wanted(&decoded).then(|| match V::decode(value) {
-                Ok(value) => Ok((decoded, value)),
-                Err(e) => Err(StoreError::damaged(table, format!("{decoded:?}"), e)),
-            })
+        let read = |key: &[u8], value: &[u8]| match decode_key(table, key) {
+            Ok(key) => is_wanted(&key).then(|| decode_value(table, key, value)),
+            Err(e) => Some(Err(e)),
         };
         loop {
             match self.scan.next_with(read).transpose()? {
@@ -296,6 +286,48 @@ impl<'a, K: Key, V: Value> Entries<'a, K, V> {
                 Err(e) => return Some(Err(e)),
             }
         }
+    }
+
+    /// Returns the next entries: at most `most`, and none after `bytes` bytes of keys and values. Empty at the end.
+    pub(crate) fn next_part(
+        &mut self,
+        most: usize,
+        bytes: usize,
+    ) -> Vec<Result<(K, V), StoreError>> {
+        let table = self.table;
+        let mut part = Vec::new();
+        let mut taken = 0;
+        while part.len() < most && taken < bytes {
+            let entry = self.scan.next_with(|key, value| {
+                taken += key.len() + value.len();
+                decode_value(table, decode_key(table, key)?, value)
+            });
+            match entry {
+                Ok(None) => break,
+                Ok(Some(entry)) => part.push(entry),
+                Err(e) => {
+                    part.push(Err(e));
+                    break;
+                }
+            }
+        }
+        part
+    }
+}
+
+fn decode_key<K: Key>(table: &'static str, key: &[u8]) -> Result<K, StoreError> {
+    let what = "the key cannot be decoded";
+    K::take(key).ok_or_else(|| StoreError::damaged(table, hexadecimal(key), what))
+}
+
+fn decode_value<K: Key, V: Value>(
+    table: &'static str,
+    key: K,
+    value: &[u8],
+) -> Result<(K, V), StoreError> {
+    match V::decode(value) {
+        Ok(value) => Ok((key, value)),
+        Err(e) => Err(StoreError::damaged(table, format!("{key:?}"), e)),
     }
 }
 
