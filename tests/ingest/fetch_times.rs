@@ -32,7 +32,7 @@ struct Case {
 impl Case {
     fn new() -> Self {
         let folder = support::scratch();
-        let bank = Bank::create(&folder.path().join("bank"), Naming::default()).unwrap();
+        let bank = Bank::create(folder.path().join("bank"), Naming::default()).unwrap();
         Self {
             _folder: folder,
             bank,

@@ -31,7 +31,7 @@ fn with_crawl(days: u32) -> Place {
         rng_seed: 8,
         ..SynthOptions::new(400)
     };
-    generate(&place.path("crawl"), &options).unwrap();
+    generate(&place.path("crawl"), &options, &Unwatched).unwrap();
     place
 }
 
@@ -57,7 +57,7 @@ fn timed(place: &Place, args: &[&str]) -> Moments<'static> {
 
 /// Checks that every backup is whole, byte by byte, and returns their numbers.
 fn whole_backups(folder: &Path) -> Vec<u32> {
-    let found = backups(folder, true).unwrap();
+    let found = backups(folder, true, &Unwatched).unwrap();
     assert!(found.is_clean(), "{found:?}");
     found
         .backups
