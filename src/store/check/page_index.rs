@@ -68,7 +68,9 @@ mod tests {
         let page = |site, index| PageId::new(SiteId(site), index);
         let all = [page(0, 7), page(2, 1), page(2, 3), page(u32::MAX, 0)];
         let mut index = PageIndex::default();
-        all.iter().for_each(|page| index.insert(*page));
+        for page in &all {
+            index.insert(*page);
+        }
         assert!(all.iter().all(|page| index.contains(*page)));
         for other in [page(0, 6), page(1, 7), page(2, 2)] {
             assert!(!index.contains(other));
