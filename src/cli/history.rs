@@ -1,10 +1,11 @@
-//! `history`: prints batches and refreshes, or when a page was a seed.
+//! `history`: prints batches, refreshes and the last refused batch, or when a page was a seed.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::display::{counted, escape_controls, readable};
 use seedbank::engine::Bank;
+use seedbank::engine::ingest::RefusedBatch;
 use seedbank::engine::query::{BatchView, Event, History};
 use seedbank::engine::refresh::RefreshView;
 use seedbank::render;
@@ -22,6 +23,8 @@ Examples:
   seedbank history bank https://example.org/   when and why the page was a seed";
 
 /// Print the batches and stored refreshes in order of time, or when a page was a seed
+///
+/// The last refused batch is among them until a batch of its name is accepted.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct HistoryArgs {
@@ -86,6 +89,7 @@ fn text(history: &History) -> String {
         text.push_str(&match event {
             Event::Batch(batch) => batch_line(batch),
             Event::Refresh(refresh) => refresh_line(refresh),
+            Event::Refused(refused) => refused_line(refused),
         });
     }
     text
@@ -113,6 +117,16 @@ fn batch_line(batch: &BatchView) -> String {
         counts.links_added,
         counts.links_removed,
         record.seconds
+    )
+}
+
+fn refused_line(refused: &RefusedBatch) -> String {
+    format!(
+        "refused {} {} {}, {}\n",
+        time(refused.at),
+        kind_name(refused.kind),
+        escape_controls(&refused.name),
+        escape_controls(&render::refusal(refused))
     )
 }
 

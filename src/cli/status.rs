@@ -8,7 +8,7 @@ use seedbank::engine::Bank;
 use seedbank::engine::maintenance::TableGroup;
 use seedbank::engine::query::{LastBatch, PlanView, SeedStates, Status, TableSize};
 use seedbank::ingest::{SiteMode, UrlRules};
-use seedbank::render::verdict_ratio;
+use seedbank::render::{refusal, verdict_ratio};
 
 use super::failure::CliError;
 use super::metrics_file::MetricsArgs;
@@ -25,7 +25,8 @@ Examples:
 
 /// Print what a bank contains, how old it is, and how much disk space it uses
 ///
-/// Shows the last batch and the last refresh of each plan with their ages, and the states of the seeds today.
+/// Shows the last batch, the last refused batch, and the last refresh of each plan with their ages, and the
+/// states of the seeds today.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct StatusArgs {
@@ -101,6 +102,17 @@ fn text(status: &Status, with_sizes: bool) -> String {
     }
     if let Some(batch) = &status.last_batch {
         text.push_str(&batch_lines(batch));
+    }
+    if let Some(refused) = &status.refused {
+        let age = human_age(status.at.saturating_sub(refused.at));
+        append_line!(
+            text,
+            "refused: batch {} ({}), {age} ago ({}), {}",
+            escape_controls(&refused.name),
+            kind_name(refused.kind),
+            time(refused.at),
+            escape_controls(&refusal(refused))
+        );
     }
     for plan in &status.plans {
         text.push_str(&plan_line(plan));

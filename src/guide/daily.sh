@@ -10,12 +10,13 @@
 # The settings come from the environment:
 #   BANK     the bank
 #   INBOX    a folder; the crawler moves complete deltas there, with names that sort by time:
-#            2026-11-19.jsonl.zst
+#            2026-11-19.jsonl.zst. Each is one file of any format that `ingest` detects
 #   SEEDS    the seed list for the next crawl
 #   KEEP     how many refreshes to keep; 30 by default, all if empty
 #   LIMIT    how long a refresh may take; 2h by default
 #   METRICS  a file for node_exporter's textfile collector; none if empty
 #   BACKUPS  a folder for backups, of which seven are kept; none if empty
+# `seedbank` reads settings too: SEEDBANK_INPUT names the format of deltas that cannot be detected.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -43,11 +44,23 @@ finish() {
   exit "$1"
 }
 
-# Ingests the deltas in order. A batch that is already ingested, because a run was killed before moving
-# it away, changes nothing. A record without a time counts as fetched when its file was complete. A refused batch is moved to `refused`; the others are still ingested.
-mkdir -p "$INBOX/done" "$INBOX/refused" || finish 1
+# Says how to go on after a batch was refused.
+refused() {
+  cat >&2 << EOF
+daily.sh: $1 was refused. It stays in the inbox, and later deltas wait there. To go on, do one of these:
+- fix or replace the file; the next run tries it again
+- accept it with the option that the hint above names, --max-loss N or --max-rejects N:
+  seedbank ingest "$BANK" "$1" --as-of $2 --max-loss N
+- remove the file, to leave that delta out
+EOF
+}
+
+# Ingests the deltas in order. A batch that is already ingested, because a run was killed before moving it
+# away, changes nothing. A record without a time counts as fetched when its file was complete. A later delta
+# may rely on an earlier one, so none is ingested after a refused one.
+mkdir -p "$INBOX/done" || finish 1
 worst=0
-for batch in "$INBOX"/*.jsonl*; do
+for batch in "$INBOX"/*; do
   [ -f "$batch" ] || continue
   status=0
   as_of=$(date -r "$batch" +%s) || finish 1
@@ -55,8 +68,9 @@ for batch in "$INBOX"/*.jsonl*; do
   case $status in
     0) mv "$batch" "$INBOX/done/" || finish 1 ;;
     3)
-      mv "$batch" "$INBOX/refused/" || finish 1
+      refused "$batch" "$as_of"
       worst=3
+      break
       ;;
     *) finish "$status" ;;
   esac

@@ -39,7 +39,7 @@ pub use maintenance::{
 };
 #[doc(hidden)]
 pub use publish::{RawEntry, RawState, raw_entries, raw_state, raw_write};
-pub use publish::{Reader, Writer, create};
+pub use publish::{Reader, Writer, create, read_refusal};
 pub use rocks::database::TableSize;
 pub use sorter::{Entry, Sorted, Sorter};
 pub use table_info::{Access, TableGroup, TableInfo};

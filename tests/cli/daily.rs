@@ -128,6 +128,10 @@ impl Life {
         fs::read_to_string(self.path("seeds.txt")).unwrap()
     }
 
+    fn metrics(&self) -> String {
+        fs::read_to_string(self.path("bank.prom")).unwrap()
+    }
+
     fn batches(&self) -> u32 {
         Bank::at(self.path("bank"))
             .status()
@@ -220,7 +224,7 @@ fn a_bank_that_is_killed_comes_to_the_same_lists() {
     assert!(lists > 1, "the list hardly changed");
     for life in [&whole, &killed] {
         assert_eq!(life.batches(), days + 1);
-        assert_eq!(names(&life.path("inbox")), ["done", "refused"]);
+        assert_eq!(names(&life.path("inbox")), ["done"]);
         assert_eq!(names(&life.path("inbox/done")).len(), days as usize);
         life.by_hand(&["check", "bank"]);
         let metrics = fs::read_to_string(life.path("bank.prom")).unwrap();
@@ -243,17 +247,30 @@ fn what_goes_wrong_is_told_by_the_status() {
     let life = Life::new(folder.path().join("life"), "3", &day0);
     assert_eq!(life.runs().status, Some(0));
     let list = life.seeds();
-    // A refused batch is put aside, and the ones after it go in.
+    // The job stops at a refused batch, and the ones after it wait.
     life.arrives(&place.write("a.jsonl", "no records\n"));
     let gone = "{\"url\": \"http://h1.example/\", \"gone\": true}\n";
     life.arrives(&place.write("b.jsonl", gone));
     let ended = life.runs();
     assert_eq!(ended.status, Some(3), "{ended:?}");
-    assert!(ended.err.contains("the batch was rejected"), "{ended:?}");
-    assert_eq!(names(&life.path("inbox/refused")), ["a.jsonl"]);
+    for words in [
+        "the batch was rejected",
+        "daily.sh: inbox/a.jsonl was refused.",
+        "remove the file",
+    ] {
+        assert!(ended.err.contains(words), "{words}: {ended:?}");
+    }
+    assert_eq!(names(&life.path("inbox")), ["a.jsonl", "b.jsonl", "done"]);
+    assert_eq!((life.seeds(), life.batches()), (list.clone(), 1));
+    assert!(life.metrics().contains("\nseedbank_refused_batch 1\n"));
+    // Without it the job goes on.
+    fs::remove_file(life.path("inbox/a.jsonl")).unwrap();
+    let ended = life.runs();
+    assert_eq!((ended.status, &*ended.err), (Some(0), ""), "{ended:?}");
     assert_eq!(names(&life.path("inbox/done")), ["b.jsonl"]);
     assert_ne!(life.seeds(), list);
     assert_eq!(life.batches(), 2);
+    assert!(life.metrics().contains("\nseedbank_refused_batch 0\n"));
     // One run at a time.
     let lock = fs::File::create(life.path("bank.daily-lock")).unwrap();
     lock.lock().unwrap();
@@ -279,6 +296,51 @@ fn what_goes_wrong_is_told_by_the_status() {
     assert!(!job.env_remove("SEEDS").output().unwrap().status.success());
     fs::rename(life.path("bank"), life.path("moved")).unwrap();
     assert_eq!(life.runs().status, Some(4));
+}
+
+/// Days of other formats, and one that loses too much: accepted by the command that the job prints.
+#[test]
+fn a_refused_day_is_accepted_by_hand_and_days_have_any_format() {
+    let place = Place::new();
+    let pages = || (0..300).map(|page| format!("http://s{}.example/{page}", page % 7));
+    let day0: String = pages().map(|url| record(&url, &[])).collect();
+    let cores = crate::support::command::TWO_CORES;
+    let day0 = place.write("day0.jsonl", cores.to_owned() + &day0);
+    let folder = scratch();
+    let life = Life::new(folder.path().join("life"), "3", &day0);
+    let gone = |url| format!("{{\"url\": \"{url}\", \"gone\": true}}\n");
+    life.arrives(&place.write("day1.csv", "url,clicks\nhttp://h1.example/,3\n"));
+    life.arrives(&place.write("day2 'x'.jsonl", pages().map(gone).collect::<String>()));
+    life.arrives(&place.write("day3.txt", "http://new.example/\n"));
+    let ended = life.runs();
+    assert_eq!(ended.status, Some(3), "{ended:?}");
+    let inbox = life.path("inbox");
+    assert_eq!(names(&inbox), ["day2 'x'.jsonl", "day3.txt", "done"]);
+    assert_eq!(names(&life.path("inbox/done")), ["day1.csv"]);
+    // Each run stops there again.
+    assert_eq!(life.runs().status, Some(3));
+    assert_eq!(life.batches(), 2);
+    let hint = ended.err.split("use --max-loss ").nth(1).unwrap();
+    let least = hint.split_whitespace().next().unwrap();
+    let mut lines = ended.err.lines();
+    let printed = lines.find(|line| line.contains("seedbank ingest")).unwrap();
+    let typed = printed.replace("--max-loss N", &format!("--max-loss {least}"));
+    let bin = Path::new(env!("CARGO_BIN_EXE_seedbank")).parent().unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let mut shell = clean("sh");
+    shell.args(["-c", &typed]).env("PATH", path);
+    let accepted = shell.current_dir(&life.folder).output().unwrap();
+    assert!(accepted.status.success(), "{typed}: {accepted:?}");
+    let ended = life.runs();
+    assert_eq!((ended.status, &*ended.err), (Some(0), ""), "{ended:?}");
+    assert_eq!(names(&inbox), ["done"]);
+    // The day that was accepted by hand is not ingested twice.
+    assert_eq!(life.batches(), 4);
+    // A format that cannot be detected.
+    life.arrives(&place.write("day4.tsv", "http://h1.example/\thttp://new.example/x\n"));
+    let ended = life.job().env("SEEDBANK_INPUT", "links").output().unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+    assert_eq!(life.batches(), 5);
 }
 
 #[test]

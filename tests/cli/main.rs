@@ -26,6 +26,7 @@ mod log_lines;
 #[cfg(unix)]
 mod maintenance;
 mod metrics;
+mod refused;
 mod schemas;
 #[path = "../support/mod.rs"]
 mod support;

@@ -56,6 +56,10 @@ fn place() -> Place {
         place.run(&args).done();
         place.run(&args).done();
     }
+    place.write("days/third.jsonl", "no record\n");
+    place
+        .run(&["ingest", &bank, &named("days/third.jsonl")])
+        .fails(3);
     place
 }
 

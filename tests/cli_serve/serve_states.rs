@@ -308,3 +308,41 @@ fn connections_that_wait_for_nothing_do_not_keep_it() {
         assert_eq!(connection.rest(), b"");
     }
 }
+
+/// A refusal publishes no state, so an answer of the same state shows it.
+#[test]
+fn a_refused_batch_is_shown_until_it_is_accepted() {
+    let place = Place::with_seeds();
+    place.write("<bad>.jsonl", "no\n");
+    let served = Served::start(&place, &["bank"]);
+    let shown = || {
+        let pages = ["/", "/batches"].map(|page| served.get(page).done());
+        pages.map(|page| page.contains("1 of 1 record is bad"))
+    };
+    assert_eq!(shown(), [false, false]);
+    let before = states(&place);
+    place.run(&["ingest", "bank", "<bad>.jsonl"]).fails(3);
+    assert_eq!(states(&place), before);
+    assert_eq!(shown(), [true, true]);
+    let home = served.get("/").done();
+    let notice = "<p class=\"notice\">Batch <b>&lt;bad&gt;.jsonl</b> (delta) was refused ";
+    assert!(home.contains(notice), "{home}");
+    assert!(
+        served
+            .get("/metrics")
+            .done()
+            .contains("seedbank_refused_batch 1\n")
+    );
+    // With other batches the notice goes, and the history keeps it.
+    place.write("good.jsonl", record("http://good.example/", &[]));
+    place.run(&["ingest", "bank", "good.jsonl"]).done();
+    assert_eq!(shown(), [false, true]);
+    let json = served.get("/batches?format=json").json();
+    assert_eq!(json["refused"]["after"], 1);
+    let refreshes = served.get("/batches?method=cores").done();
+    assert!(!refreshes.contains("1 of 1 record is bad"));
+    place.write("<bad>.jsonl", record("http://better.example/", &[]));
+    place.run(&["ingest", "bank", "<bad>.jsonl"]).done();
+    assert_eq!(shown(), [false, false]);
+    served.stop();
+}

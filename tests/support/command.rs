@@ -216,7 +216,7 @@ impl Place {
         writer.compact(&Unwatched).unwrap();
     }
 
-    /// What `status` prints, except for what is on disk, when it was asked, and ages.
+    /// What `status` prints of a state, without what is on disk, when it was asked, and ages.
     #[track_caller]
     pub fn status(&self) -> Value {
         self.status_of("bank")
@@ -237,6 +237,8 @@ impl Place {
         ] {
             fields.remove(other).unwrap();
         }
+        // A refused batch is remembered, but changes no state.
+        fields.remove("refused");
         if let Some(batch) = fields["last_batch"].as_object_mut() {
             batch.remove("age").unwrap();
         }
@@ -251,7 +253,8 @@ impl Place {
     #[track_caller]
     pub fn state(&self) -> Value {
         let status = self.status();
-        let history = self.run(&["history", "bank", "--format", "json"]).json();
+        let mut history = self.run(&["history", "bank", "--format", "json"]).json();
+        history.as_object_mut().unwrap().remove("refused");
         let check = self.run(&["check", "bank", "--format", "json"]).json();
         assert_eq!(check["clean"], true, "{check}");
         serde_json::json!({"status": status, "history": history, "check": check})

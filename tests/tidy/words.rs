@@ -5,7 +5,9 @@
 use super::{fail_on, files, product, root, sources};
 
 /// The files of `render` whose sentences name flags.
-const WITH_FLAGS: [&str; 5] = ["explain", "plans", "policy", "sentence", "global"];
+const WITH_FLAGS: [&str; 6] = [
+    "explain", "plans", "policy", "refusal", "sentence", "global",
+];
 
 /// The pages of the server that say what to type when there is nothing to show yet.
 const WITH_COMMANDS: [&str; 2] = ["evaluate", "home"];

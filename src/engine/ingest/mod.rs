@@ -20,8 +20,10 @@ mod pages;
 mod passes;
 mod push;
 mod record_order;
+mod refusal;
 mod reject_list;
 mod report;
+mod request;
 mod resolve;
 mod row_blocks;
 mod rows;
@@ -33,7 +35,6 @@ mod urls;
 // Types of requests and answers that other crates declare.
 pub use seedbank_store::records::{BatchId, BatchKind};
 
-use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::engine::clock::now;
@@ -48,10 +49,12 @@ pub use forget::{ForgetReport, ForgetRequest};
 use gather::InputCollector;
 use passes::Passes;
 pub use push::PushedBatch;
+pub use refusal::{RefusalReason, RefusedBatch};
 use reject_list::RejectList;
 pub(in crate::engine) use reject_list::list_of;
 pub use report::IngestReport;
 pub(in crate::engine) use report::readable;
+pub use request::IngestRequest;
 use seedbank_algorithms::watch::Watch;
 pub use seedbank_formats::ingest::Format;
 use seedbank_formats::ingest::{
@@ -64,106 +67,9 @@ use seedbank_store::{Changes, StoreError, Writer};
 pub use site_records::SiteCounts;
 pub use undo::UndoReport;
 
-/// What to ingest, and how.
-///
-/// ```
-#[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-/// use seedbank::engine::IngestRequest;
-///
-/// let delta = folder.path().join("day-1.jsonl");
-/// std::fs::write(&delta, r#"{"url": "http://a.example/", "gone": true}"#)?;
-/// let request = IngestRequest {
-///     name: Some("day 1".to_owned()),
-///     ..IngestRequest::files([delta])
-/// };
-/// let report = bank.ingest(&request)?;
-/// assert_eq!(report.batch, Some(2));
-/// // Ingesting the same batch again changes nothing.
-/// assert_eq!(bank.ingest(&request)?.same_as, Some(2));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, PartialEq, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent switches of one command"
-)]
-pub struct IngestRequest {
-    /// The inputs, which together form one batch.
-    pub inputs: Vec<Input>,
-    /// Their format.
-    pub format: Format,
-    /// A list of sites with their attributes, as part of the batch or as all of it.
-    pub sites: Option<Input>,
-    /// Whether crawled pages without a record become gone.
-    pub snapshot: bool,
-    /// The time, in seconds since 1970 (UTC), at which pages were fetched whose records have no time, and
-    /// after which a snapshot says nothing about a page; `None` for the time of the ingest.
-    pub as_of: Option<u64>,
-    /// The batch's name; `None` for the name of the first input.
-    pub name: Option<String>,
-    /// Maximum share of bad records, in per cent of all records.
-    pub max_rejects: f64,
-    /// Maximum net loss, in per cent, of the bank's crawled pages, and of its links. A loss of fewer
-    /// than 100 pages or 1,000 links is always accepted; 100 accepts every batch.
-    pub max_loss: f64,
-    /// The file that lists bad records; `None` for a file in the bank's own folder.
-    pub rejects: Option<PathBuf>,
-    /// Whether to do everything except change the bank.
-    pub dry_run: bool,
-    /// Whether to wait while another process writes to the bank.
-    pub wait: bool,
-    /// Whether to apply the batch even if an earlier batch had the same records.
-    pub again: bool,
-    /// Memory for sorting, in bytes, besides the store's own.
-    pub memory: usize,
-}
-
-impl IngestRequest {
-    /// Ingests files as one batch.
-    ///
-    /// ```
-    /// use seedbank::IngestRequest;
-    ///
-    /// let day = IngestRequest::files(["pages.jsonl.zst", "links.tsv.gz"]);
-    /// let crawl = IngestRequest {
-    ///     snapshot: true,
-    ///     ..IngestRequest::files(["crawl.jsonl"])
-    /// };
-    /// ```
-    #[must_use]
-    pub fn files<P: Into<PathBuf>>(files: impl IntoIterator<Item = P>) -> Self {
-        Self {
-            inputs: files
-                .into_iter()
-                .map(|file| Input::File(file.into()))
-                .collect(),
-            ..Self::default()
-        }
-    }
-}
-
-impl Default for IngestRequest {
-    fn default() -> Self {
-        Self {
-            inputs: Vec::new(),
-            format: Format::default(),
-            sites: None,
-            snapshot: false,
-            as_of: None,
-            name: None,
-            max_rejects: 1.0,
-            max_loss: 20.0,
-            rejects: None,
-            dry_run: false,
-            wait: false,
-            again: false,
-            memory: 512 << 20,
-        }
-    }
-}
-
 impl Bank {
-    /// Ingests a batch. If it fails, nothing has changed. A delta without any good record is no batch:
+    /// Ingests a batch. If it fails, nothing has changed, but the bank remembers the last refused batch
+    /// ([`Status::refused`](crate::engine::query::Status::refused)). A delta without any good record is no batch:
     /// it changes nothing either, not even what [`undo`](Self::undo) can take back.
     ///
     /// A batch with the same records as an earlier one changes nothing, unless [`again`] is set. If
@@ -190,7 +96,7 @@ impl Bank {
             names: of_batch.map(ToString::to_string).collect(),
             name: first_name(request),
         };
-        self.ingest_from(request, inputs, self.watch())
+        self.ingest_from(request, inputs)
     }
 
     /// Ingests a batch from the caller's own sources, as [`ingest`](Self::ingest) does from files.
@@ -211,23 +117,42 @@ impl Bank {
             name: names.first().cloned().unwrap_or_default(),
             names,
         };
-        self.ingest_from(request, inputs, self.watch())
+        self.ingest_from(request, inputs)
     }
 
-    fn ingest_from(
+    fn ingest_from(&self, request: &IngestRequest, inputs: Inputs<'_, '_>) -> Result<IngestReport> {
+        let begun = Instant::now();
+        let writer = Writer::open(self.path(), request.wait, self.watch())?;
+        writer.limit_memory(request.memory);
+        let name = request.name.as_ref().unwrap_or(&inputs.name).clone();
+        let kind = if request.snapshot {
+            BatchKind::Snapshot
+        } else {
+            BatchKind::Delta
+        };
+        let result = self.ingest_named(&writer, &name, kind, request, inputs, begun);
+        if !request.dry_run {
+            self.note_refusal(&writer, &name, kind, &result);
+        }
+        result
+    }
+
+    /// Ingests a batch with this name and kind, whose ingest began at this time.
+    fn ingest_named(
         &self,
+        writer: &Writer,
+        name: &str,
+        kind: BatchKind,
         request: &IngestRequest,
         mut inputs: Inputs<'_, '_>,
-        watch: &dyn Watch,
+        begun: Instant,
     ) -> Result<IngestReport> {
-        let begun = Instant::now();
-        let writer = Writer::open(self.path(), request.wait, watch)?;
-        writer.limit_memory(request.memory);
-        let naming = writable_naming(&writer)?;
-        let mut passes = Passes::new(&writer, request.memory, watch)?;
+        let watch = self.watch();
+        let naming = writable_naming(writer)?;
+        let mut passes = Passes::new(writer, request.memory, watch)?;
         let batch = passes.batch;
         let rejects = RejectList::new(request.rejects.as_deref(), self.path(), batch)?;
-        let collector = passes.collector(Blocklist::load(&writer)?);
+        let collector = passes.collector(Blocklist::load(writer)?);
         for source in &mut *inputs.sources {
             source.limit_memory(request.memory);
         }
@@ -235,18 +160,12 @@ impl Bank {
             read_inputs(request, &mut inputs, naming, collector, rejects, watch)?;
         let time = request.as_of.unwrap_or_else(now);
         passes.times = FetchTimes::of_batch(time, rejects, naming.sites);
-        let kind = if request.snapshot {
-            BatchKind::Snapshot
-        } else {
-            BatchKind::Delta
-        };
-        let name = request.name.clone().unwrap_or(inputs.name);
         let mut report = IngestReport {
             dry_run: request.dry_run,
             blocked: collector.blocked(),
-            ..IngestReport::begun(name, kind, read)
+            ..IngestReport::begun(name.to_owned(), kind, read)
         };
-        let digest = run_passes(&writer, collector, request, &mut passes, &mut report);
+        let digest = run_passes(writer, collector, request, &mut passes, &mut report);
         // A rejected batch has a list too.
         let listed = passes.times.take_list().map(RejectList::finish);
         let digest = digest?;

@@ -32,7 +32,10 @@ macro_rules! parameters {
         /// plan files and banks. In Rust, a [`Plan`](super::Plan) has only those that fit together.
         #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
         #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-        #[schemars(transform = with_defaults)]
+        #[schemars(
+            description = "A plan's parameters as far as they were given; names as on the command line.",
+            transform = with_defaults
+        )]
         pub struct PlanOptions {
             $($(
                 $(#[doc = $doc])+

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::engine::ingest::RefusedBatch;
 use crate::engine::plan::{Method, NAME_PATTERN, by_cores, by_cover};
 use crate::engine::refresh::RefreshView;
 use seedbank_algorithms::cover::Value;
@@ -261,7 +262,7 @@ pub struct BatchSummary {
     pub stale: u64,
 }
 
-/// Batches and refreshes.
+/// Batches and refreshes, and the last refused batch.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct History {
@@ -269,6 +270,9 @@ pub struct History {
     pub batches: Vec<BatchView>,
     /// Stored refreshes, by number.
     pub refreshes: Vec<RefreshView>,
+    /// Last refused batch, until a batch of its name is accepted; `None` if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<RefusedBatch>,
 }
 
 /// Totals of the bank.

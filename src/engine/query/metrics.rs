@@ -163,6 +163,9 @@ impl Status {
         if let Some(batch) = &self.last_batch {
             write_batch(&mut text, batch);
         }
+        let help = "Whether a batch was refused since the last one was ingested: 1 or 0.";
+        let refused = u8::from(self.ends_with_refusal());
+        text.one("refused_batch", Kind::Gauge, help, refused);
         write_plans(&mut text, &self.plans);
         self.write_sizes(&mut text);
         text.into_string()

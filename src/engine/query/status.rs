@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::answers::CounterView;
 use super::views::Views;
 use crate::engine::clock::now;
-use crate::engine::ingest::{list_of, readable};
+use crate::engine::ingest::{RefusedBatch, list_of, readable};
 use crate::engine::plan::{NAME_PATTERN, PlanOptions};
 use crate::engine::{Bank, EngineError};
 use seedbank_formats::ingest::{Naming, SiteMode, UrlRules};
@@ -38,6 +38,9 @@ pub struct Status {
     pub counters: CounterView,
     /// Last batch; `None` before the first.
     pub last_batch: Option<LastBatch>,
+    /// Last refused batch, until a batch of its name is accepted; `None` if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<RefusedBatch>,
     /// Last batch if `undo` can revert it; `None` if not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undo: Option<Undoable>,
@@ -65,6 +68,13 @@ impl Status {
     #[must_use]
     pub const fn naming(&self) -> Naming {
         self.site_mode.with(self.url_rules)
+    }
+
+    /// Whether a batch was refused, and no batch has been ingested since.
+    #[must_use]
+    pub fn ends_with_refusal(&self) -> bool {
+        let refused = self.refused.as_ref();
+        refused.is_some_and(|refused| refused.after >= self.counters.batches)
     }
 }
 
@@ -229,6 +239,7 @@ impl Bank {
             sites,
             counters: counters.into(),
             last_batch: self.last_batch(store, at, counters.batch)?,
+            refused: self.refused_batch(),
             undo: store.undo_record()?.map(|undo| Undoable {
                 batch: undo.batch,
                 bytes: undo.bytes,

@@ -163,6 +163,7 @@ impl Bank {
         let mut history = History {
             batches: Vec::new(),
             refreshes: Vec::new(),
+            refused: self.refused_batch(),
         };
         for entry in views.reader.scan(&tables::BATCHES)? {
             let (batch, record) = entry?;

@@ -6,11 +6,12 @@ use serde::{Deserialize, Deserializer};
 
 use super::events::{batch_table, refresh_table};
 use super::layout::{Layout, Pager, pager};
+use crate::engine::ingest::RefusedBatch;
 use crate::engine::plan::Method;
 use crate::engine::query::{BatchView, Event};
 use crate::engine::refresh::RefreshView;
 use crate::html::text::{Count, Measure};
-use crate::render::{kind_name, proof, reuse};
+use crate::render::{kind_name, proof, refusal, reuse};
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
@@ -40,6 +41,7 @@ pub(super) struct Params {
 enum Row<'a> {
     Batch(&'a BatchView),
     Refresh(&'a RefreshView),
+    Refused(&'a RefusedBatch),
 }
 
 #[derive(Template)]
@@ -66,6 +68,7 @@ pub(super) fn render(
     methods.dedup();
     if let Some(method) = method {
         history.batches.clear();
+        history.refused = None;
         history
             .refreshes
             .retain(|refresh| refresh.method() == method);
@@ -87,6 +90,7 @@ pub(super) fn render(
         .map(|event| match event {
             Event::Batch(batch) => Row::Batch(batch),
             Event::Refresh(refresh) => Row::Refresh(refresh),
+            Event::Refused(refused) => Row::Refused(refused),
         });
     Answer::page(&Page {
         layout: Layout::with_json(

@@ -9,7 +9,7 @@ use super::layout::Layout;
 use crate::engine::query::{History, PlanView, Status, Turnover};
 use crate::html::sparkline::sparkline;
 use crate::html::text::Count;
-use crate::render::{kind_name, proof, shell_word, times_with_error};
+use crate::render::{kind_name, proof, refusal, shell_word, times_with_error};
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;

@@ -76,7 +76,7 @@ pub(super) fn router(executor: Arc<Executor>, policy: Arc<AccessPolicy>) -> Rout
         .route("/plans", cached(plans::render))
         .route("/evaluate", cached(evaluate::render))
         .route("/quotas", get(quotas::get))
-        .route("/batches", cached(batches::render))
+        .route("/batches", uncached(batches::render))
         .route(
             COMPARE_PATH,
             uncached(compare::render_form).post(compare::post),

@@ -34,6 +34,9 @@ pub(crate) const INGESTING: &str = "INGESTING";
 /// The folder that `repair` moves replaced files to.
 pub(crate) const DAMAGED: &str = "damaged";
 
+/// The file about the last refused batch.
+pub(crate) const REFUSED: &str = "REFUSED";
+
 /// The folders of a bank other than the live database.
 pub(crate) const FOLDERS: [&str; 4] = ["published", "loads", "spill", "rejects"];
 
@@ -41,13 +44,21 @@ pub(crate) const FOLDERS: [&str; 4] = ["published", "loads", "spill", "rejects"]
 const MAX_SMALL_FILE: u64 = 4096;
 
 /// Returns the temporary name that a file has until it is renamed.
-fn temporary_name(path: &Path) -> std::path::PathBuf {
+pub(crate) fn temporary_name(path: &Path) -> std::path::PathBuf {
     path.with_extension("new")
 }
 
 /// Returns whether a bank uses this name in its folder.
 pub(crate) fn is_bank_entry(name: &str) -> bool {
-    let fixed = [MARKER, WRITER_LOCK, ACKNOWLEDGED, COPYING, DAMAGED, "live"];
+    let fixed = [
+        MARKER,
+        WRITER_LOCK,
+        ACKNOWLEDGED,
+        REFUSED,
+        COPYING,
+        DAMAGED,
+        "live",
+    ];
     let name = name.strip_suffix(".new").unwrap_or(name);
     fixed.contains(&name) || FOLDERS.contains(&name)
 }

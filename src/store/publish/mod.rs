@@ -10,11 +10,13 @@ mod load_files;
 mod migration_steps;
 pub(crate) mod published;
 pub(crate) mod reader;
+mod refusal;
 mod test_access;
 pub(crate) mod writer;
 
 pub use create::create;
 pub use reader::Reader;
+pub use refusal::read_refusal;
 #[doc(hidden)]
 pub use test_access::{RawEntry, RawState, raw_entries, raw_state, raw_write};
 pub use writer::Writer;

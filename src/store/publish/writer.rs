@@ -9,6 +9,7 @@
 //! BANK/published/CURRENT the pointer to the current state; replaced by renaming
 //! BANK/loads/            the sorted files of an unfinished bulk load
 //! BANK/spill/            the runs of sorts
+//! BANK/REFUSED           the last refused batch; part of no state
 //! BANK/rejects/          the records that batches rejected
 //! BANK/damaged/N/        files that `repair` replaced
 //! ```

@@ -1,0 +1,103 @@
+//! What to ingest, and how.
+
+use std::path::PathBuf;
+
+use seedbank_formats::ingest::{Format, Input};
+
+/// What to ingest, and how.
+///
+/// ```
+#[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+/// use seedbank::engine::IngestRequest;
+///
+/// let delta = folder.path().join("day-1.jsonl");
+/// std::fs::write(&delta, r#"{"url": "http://a.example/", "gone": true}"#)?;
+/// let request = IngestRequest {
+///     name: Some("day 1".to_owned()),
+///     ..IngestRequest::files([delta])
+/// };
+/// let report = bank.ingest(&request)?;
+/// assert_eq!(report.batch, Some(2));
+/// // Ingesting the same batch again changes nothing.
+/// assert_eq!(bank.ingest(&request)?.same_as, Some(2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent switches of one command"
+)]
+pub struct IngestRequest {
+    /// The inputs, which together form one batch.
+    pub inputs: Vec<Input>,
+    /// Their format.
+    pub format: Format,
+    /// A list of sites with their attributes, as part of the batch or as all of it.
+    pub sites: Option<Input>,
+    /// Whether crawled pages without a record become gone.
+    pub snapshot: bool,
+    /// The time, in seconds since 1970 (UTC), at which pages were fetched whose records have no time, and
+    /// after which a snapshot says nothing about a page; `None` for the time of the ingest.
+    pub as_of: Option<u64>,
+    /// The batch's name; `None` for the name of the first input.
+    pub name: Option<String>,
+    /// Maximum share of bad records, in per cent of all records.
+    pub max_rejects: f64,
+    /// Maximum net loss, in per cent, of the bank's crawled pages, and of its links. A loss of fewer
+    /// than 100 pages or 1,000 links is always accepted; 100 accepts every batch.
+    pub max_loss: f64,
+    /// The file that lists bad records; `None` for a file in the bank's own folder.
+    pub rejects: Option<PathBuf>,
+    /// Whether to do everything except change the bank.
+    pub dry_run: bool,
+    /// Whether to wait while another process writes to the bank.
+    pub wait: bool,
+    /// Whether to apply the batch even if an earlier batch had the same records.
+    pub again: bool,
+    /// Memory for sorting, in bytes, besides the store's own.
+    pub memory: usize,
+}
+
+impl IngestRequest {
+    /// Ingests files as one batch.
+    ///
+    /// ```
+    /// use seedbank::IngestRequest;
+    ///
+    /// let day = IngestRequest::files(["pages.jsonl.zst", "links.tsv.gz"]);
+    /// let crawl = IngestRequest {
+    ///     snapshot: true,
+    ///     ..IngestRequest::files(["crawl.jsonl"])
+    /// };
+    /// ```
+    #[must_use]
+    pub fn files<P: Into<PathBuf>>(files: impl IntoIterator<Item = P>) -> Self {
+        Self {
+            inputs: files
+                .into_iter()
+                .map(|file| Input::File(file.into()))
+                .collect(),
+            ..Self::default()
+        }
+    }
+}
+
+impl Default for IngestRequest {
+    fn default() -> Self {
+        Self {
+            inputs: Vec::new(),
+            format: Format::default(),
+            sites: None,
+            snapshot: false,
+            as_of: None,
+            name: None,
+            max_rejects: 1.0,
+            max_loss: 20.0,
+            rejects: None,
+            dry_run: false,
+            wait: false,
+            again: false,
+            memory: 512 << 20,
+        }
+    }
+}
