@@ -7,7 +7,7 @@ use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::rank::pagerank;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::PageRecord;
-use seedbank_store::{Store, StoreError, tables};
+use seedbank_store::{LinkScan, Store, StoreError, tables};
 
 /// Whether a page is included, given the name of its site.
 pub(super) type PageFilter<'a> = &'a dyn Fn(&str, &PageRecord) -> bool;
@@ -107,12 +107,13 @@ impl LoadedGraph {
         let mut sites = Vec::new();
         let mut numbers = PageNumbers::default();
         let mut next = 0_u32;
+        let mut pages = store.scan_by_site(&tables::PAGES)?;
         for entry in store.scan(&tables::SITE_IDS)? {
             watch.proceed()?;
             let (name, site) = entry?;
             let first = next;
             let mut live = Vec::new();
-            for entry in store.scan_under(&tables::PAGES, &site.0.to_be_bytes())? {
+            for entry in pages.of_site(site) {
                 let (page, record) = entry?;
                 if record.state.is_live() && is_included(&name, &record) {
                     live.push((page, record));
@@ -133,10 +134,11 @@ impl LoadedGraph {
         let mut intra_in = Csr::default();
         let mut members = Csr::default();
         let mut targets = Csr::default();
+        let mut links = LinkScan::new(store)?;
         for (site, pages) in &sites {
             watch.proceed()?;
-            push_intra(store, *site, pages.clone(), &numbers, &mut intra_in)?;
-            push_rows(store, *site, &numbers, &mut members, &mut targets)?;
+            push_intra(&mut links, *site, pages.clone(), &numbers, &mut intra_in)?;
+            push_rows(&mut links, *site, &numbers, &mut members, &mut targets)?;
         }
         let graph = PageGraph::new(intra_in, members, &targets).map_err(whole_graph_error)?;
         Ok((Self { graph, sites }, numbers))
@@ -162,7 +164,7 @@ impl LoadedGraph {
 ///
 /// Memory: 8 bytes per link of the site and 32 per page of it.
 fn push_intra(
-    store: &Store,
+    links: &mut LinkScan<'_>,
     site: SiteId,
     pages: std::ops::Range<u32>,
     numbers: &PageNumbers,
@@ -179,7 +181,7 @@ fn push_intra(
     let mut of_sources = vec![0..0; pages.len()];
     // End of the sources of each page. First holds their number, shifted by one.
     let mut ends = vec![0; pages.len() + 1];
-    for entry in store.intra_of(site)? {
+    for entry in links.intra_of(site) {
         let (page, to) = entry?;
         let Some(source) = place(page.index()) else {
             continue;
@@ -212,14 +214,14 @@ fn push_intra(
 
 /// Appends the rows of a site, ordered by their first pages.
 fn push_rows(
-    store: &Store,
+    links: &mut LinkScan<'_>,
     site: SiteId,
     numbers: &PageNumbers,
     members: &mut Csr,
     targets: &mut Csr,
 ) -> Result<()> {
     let mut rows = Vec::new();
-    for entry in store.carried_rows(site.as_range())? {
+    for entry in links.carried_rows(site) {
         let (_, of_row, to) = entry?;
         let pages = of_row.pages.iter().map(|index| PageId::new(site, index));
         let of_row = numbers.numbers_of(pages);

@@ -1,5 +1,7 @@
 //! The current state in memory: the whole graph, and the worth of each page.
 
+use std::collections::HashMap;
+
 use super::answers::StateView;
 use crate::engine::EngineError;
 use crate::engine::query::views::Views;
@@ -7,10 +9,10 @@ use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
 use crate::engine::web_graph::{ALL_PAGES, LoadedGraph, PageNumbers};
 use seedbank_algorithms::cover::{PUniq, Weights, page_value};
 use seedbank_algorithms::evaluate::{ForwardGraph, PageWorth};
-use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::rank::pagerank;
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::records::{PageRecord, PageState};
+use seedbank_store::records::{PageRecord, PageState, SiteRecord};
 use seedbank_store::{Store, tables};
 
 /// The state that seeds are evaluated on.
@@ -41,12 +43,16 @@ impl CurrentState {
     ) -> Result<Self, EngineError> {
         let mut worth = Vec::new();
         let store: &Store = &views.reader;
+        let mut rows = store.scan_by_site(&tables::ROW_MEMBERS)?;
         let (whole, numbers) = LoadedGraph::load_each(store, &ALL_PAGES, watch, |site, pages| {
             if needed == Needed::Worth {
-                push_worth(store, site, pages, &mut worth)?;
+                let of_rows = uncrawled_of_rows(rows.of_site(site))?;
+                let site = store.need(&tables::SITES, &site)?;
+                push_worth(&site, pages, &of_rows, &mut worth);
             }
             Ok(())
         })?;
+        drop(rows);
         let graph = whole.graph;
         if needed == Needed::Worth {
             watch.stage("rank the whole graph", None);
@@ -83,21 +89,19 @@ pub(super) fn state(store: &Store) -> Result<StateView, EngineError> {
 
 /// Appends the worth of the pages of a site, by the default weights.
 fn push_worth(
-    store: &Store,
-    site: SiteId,
+    site: &SiteRecord,
     pages: &[(PageId, PageRecord)],
+    of_rows: &HashMap<u32, u32>,
     worth: &mut Vec<PageWorth>,
-) -> Result<(), EngineError> {
-    let record = store.need(&tables::SITES, &site)?;
-    let p_uniq = PUniq::from_digests(record.distinct_digests.into(), record.with_digest.into());
+) {
+    let p_uniq = PUniq::from_digests(site.distinct_digests.into(), site.with_digest.into());
     let weights = Weights::default();
-    let of_rows = uncrawled_of_rows(store, site)?;
     for (_, page) in pages {
         let crawled = page.state == PageState::Crawled;
         worth.push(PageWorth {
             pagerank: 0.0,
             value: if crawled {
-                page_value(facts(page, &of_rows), p_uniq, &weights)
+                page_value(facts(page, of_rows), p_uniq, &weights)
             } else {
                 0
             },
@@ -106,5 +110,4 @@ fn push_worth(
             crawled,
         });
     }
-    Ok(())
 }

@@ -4,7 +4,8 @@ use crate::engine::EngineError;
 use seedbank_algorithms::graph::NONE;
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::{Store, StoreError, tables};
+use seedbank_store::records::PageRecord;
+use seedbank_store::{LinkScan, Store, StoreError, tables};
 
 /// Map from pages to node numbers. Memory: 4 bytes per page that the bank ever knew, and 8 per site.
 pub(super) struct NodeNumbers {
@@ -37,26 +38,33 @@ impl NodeNumbers {
             by_place: vec![NONE; end],
             pages: 0,
         };
+        let mut pages = store.scan_by_site(&tables::PAGES)?;
+        let mut by_url = store.scan_by_site(&tables::PAGE_IDS)?;
         for entry in store.scan(&tables::SITE_IDS)? {
             watch.proceed()?;
             let (_, site) = entry?;
             let before = numbers.pages;
-            numbers.number(store, site)?;
+            numbers.number(site, pages.of_site(site), by_url.of_site(site))?;
             watch.advance((numbers.pages - before).into());
         }
         Ok(numbers)
     }
 
-    fn number(&mut self, store: &Store, site: SiteId) -> Result<(), EngineError> {
-        let prefix = site.0.to_be_bytes();
-        for entry in store.scan_under(&tables::PAGES, &prefix)? {
+    /// Numbers the pages of a site, given its entries in both tables of pages.
+    fn number(
+        &mut self,
+        site: SiteId,
+        pages: impl Iterator<Item = Result<(PageId, PageRecord), StoreError>>,
+        by_url: impl Iterator<Item = Result<((SiteId, String), u32), StoreError>>,
+    ) -> Result<(), EngineError> {
+        for entry in pages {
             let (page, record) = entry?;
             if record.state.is_live() {
                 // A placeholder marks nodes until the scan by URL numbers them.
                 *self.place(page)? = 0;
             }
         }
-        for entry in store.scan_under(&tables::PAGE_IDS, &prefix)? {
+        for entry in by_url {
             let (_, index) = entry?;
             let next = self.pages;
             let number = self.place(PageId::new(site, index))?;
@@ -98,10 +106,11 @@ impl NodeNumbers {
                 counts[number as usize] += links;
             }
         };
+        let mut scan = LinkScan::new(store)?;
         for entry in store.scan(&tables::SITE_IDS)? {
             watch.proceed()?;
             let (_, site) = entry?;
-            for list in store.intra_of(site)? {
+            for list in scan.intra_of(site) {
                 let (page, targets) = list?;
                 if self.get(page).is_some() {
                     for index in targets {
@@ -109,7 +118,7 @@ impl NodeNumbers {
                     }
                 }
             }
-            for row in store.carried_rows(site.as_range())? {
+            for row in scan.carried_rows(site) {
                 let (row, members, targets) = row?;
                 let links = self.carriers(row, &members.pages);
                 for target in targets {

@@ -10,7 +10,7 @@ use crate::engine::EngineError;
 use seedbank_algorithms::graph::NONE;
 use seedbank_algorithms::page::SiteId;
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::{Store, tables};
+use seedbank_store::{LinkScan, Store, tables};
 
 /// Node of the graph. Its number is its index.
 pub(super) struct Site {
@@ -94,10 +94,11 @@ impl Sites {
         watch: &dyn Watch,
     ) -> Result<(), GraphError> {
         watch.stage("write sites", Some(self.nodes.len() as u64));
+        let mut scan = LinkScan::new(store)?;
         for (number, site) in (0..NONE).zip(&self.nodes) {
             watch.proceed()?;
             let mut links: BTreeMap<u32, u64> = BTreeMap::new();
-            for row in store.carried_rows(site.id.as_range())? {
+            for row in scan.carried_rows(site.id) {
                 let (row, members, targets) = row?;
                 let carriers = u64::from(pages.carriers(row, &members.pages));
                 if carriers == 0 {

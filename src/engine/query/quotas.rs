@@ -323,9 +323,10 @@ fn value(
         site.distinct_digests.into(),
         site.with_digest.into(),
     );
-    let of_rows = uncrawled_of_rows(store, id)?;
+    let prefix = id.0.to_be_bytes();
+    let of_rows = uncrawled_of_rows(store.scan_under(&tables::ROW_MEMBERS, &prefix)?)?;
     let mut sum = 0_i64;
-    for entry in store.scan_under(&tables::PAGES, &id.0.to_be_bytes())? {
+    for entry in store.scan_under(&tables::PAGES, &prefix)? {
         watch.proceed()?;
         let (_, page) = entry?;
         if page.state == PageState::Crawled {

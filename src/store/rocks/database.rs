@@ -145,7 +145,7 @@ impl Database {
         }))
     }
 
-    fn count(&self, bytes: usize) {
+    pub(super) fn count(&self, bytes: usize) {
         self.reads.fetch_add(1, Ordering::Relaxed);
         self.bytes_read.fetch_add(bytes as u64, Ordering::Relaxed);
     }
@@ -202,6 +202,15 @@ impl Database {
         options.fill_cache(false);
         options.set_iterate_upper_bound(until);
         self.scan_with(table, options, false, |iterator| iterator.seek(from))
+    }
+
+    /// Returns an iterator over a table, placed nowhere; `None` if the table does not exist yet.
+    pub(super) fn iterator(
+        &self,
+        table: &'static str,
+    ) -> Result<Option<DBRawIterator<'_>>, StoreError> {
+        let table = self.readable(table)?;
+        Ok(table.map(|table| self.db.raw_iterator_cf(table)))
     }
 
     fn scan_with(

@@ -2,6 +2,7 @@
 
 pub(crate) mod checksums;
 pub(crate) mod compact_small_files;
+pub(crate) mod cursor;
 pub(crate) mod database;
 pub(crate) mod manifest;
 mod open_file_limit;

@@ -5,8 +5,10 @@ use std::ops::Range;
 
 use roaring::{RoaringBitmap, RoaringTreemap};
 
+use super::records::RowMembers;
 use super::records::links::{Link, LinkBlock, LinkKey, RowWithMembers};
 use super::schema as tables;
+use super::site_scan::SiteScan;
 use super::store::Store;
 use super::table::Table;
 use crate::error::StoreError;
@@ -198,19 +200,68 @@ impl Store {
         &self,
         sites: Range<u32>,
     ) -> Result<impl Iterator<Item = Result<RowWithMembers, StoreError>>, StoreError> {
-        let mut members = self.scan_sites(&tables::ROW_MEMBERS, sites.clone())?;
-        Ok(self.rows_of(sites)?.map(move |row| {
-            let (row, targets) = row?;
-            match members.next().transpose()? {
-                Some((other, members)) if other == row => Ok((row, members, targets)),
-                _ => Err(StoreError::damaged(
-                    tables::ROW_MEMBERS.name,
-                    row.to_string(),
-                    "the row has no pages",
-                )),
-            }
-        }))
+        let members = self.scan_sites(&tables::ROW_MEMBERS, sites.clone())?;
+        Ok(with_members(
+            self.scan_sites(&tables::ROWS, sites)?,
+            members,
+        ))
     }
+}
+
+/// Scans of the links of sites, one site after another.
+pub struct LinkScan<'a> {
+    intra: SiteScan<'a, LinkKey, LinkBlock<u32>>,
+    rows: SiteScan<'a, LinkKey, LinkBlock<PageId>>,
+    members: SiteScan<'a, RowId, RowMembers>,
+}
+
+impl<'a> LinkScan<'a> {
+    /// Opens the tables of links.
+    pub fn new(store: &'a Store) -> Result<Self, StoreError> {
+        Ok(Self {
+            intra: store.scan_by_site(&tables::INTRA)?,
+            rows: store.scan_by_site(&tables::ROWS)?,
+            members: store.scan_by_site(&tables::ROW_MEMBERS)?,
+        })
+    }
+
+    /// Iterates over the pages of a site with intra-site links and their targets, both ascending.
+    pub fn intra_of(
+        &mut self,
+        site: SiteId,
+    ) -> impl Iterator<Item = Result<(PageId, Vec<u32>), StoreError>> {
+        lists_of(self.intra.of_site(site)).map(move |list| {
+            let (_, index, targets) = list?;
+            Ok((PageId::new(site, index), targets))
+        })
+    }
+
+    /// Iterates over the rows of a site with their members and targets, ascending.
+    pub fn carried_rows(
+        &mut self,
+        site: SiteId,
+    ) -> impl Iterator<Item = Result<RowWithMembers, StoreError>> {
+        with_members(self.rows.of_site(site), self.members.of_site(site))
+    }
+}
+
+/// Joins rows with their members.
+fn with_members(
+    rows: impl Iterator<Item = Result<(LinkKey, LinkBlock<PageId>), StoreError>>,
+    mut members: impl Iterator<Item = Result<(RowId, RowMembers), StoreError>>,
+) -> impl Iterator<Item = Result<RowWithMembers, StoreError>> {
+    lists_of(rows).map(move |list| {
+        let (site, index, targets) = list?;
+        let row = RowId::new(site, index);
+        match members.next().transpose()? {
+            Some((other, members)) if other == row => Ok((row, members, targets)),
+            _ => Err(StoreError::damaged(
+                tables::ROW_MEMBERS.name,
+                row.to_string(),
+                "the row has no pages",
+            )),
+        }
+    })
 }
 
 /// A list of a block: the site, the index of the page or row, and the entries.

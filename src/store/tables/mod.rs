@@ -15,10 +15,13 @@ mod page_reads;
 mod page_set_writer;
 pub mod records;
 mod schema;
+mod site_scan;
 pub(crate) mod store;
 pub(crate) mod table;
 pub(crate) mod undo_capture;
 
 pub use link_cursor::LinkCursor;
+pub use link_reads::LinkScan;
 pub use page_set_writer::PageSetWriter;
 pub use schema::*;
+pub use site_scan::SiteScan;

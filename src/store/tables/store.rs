@@ -315,12 +315,12 @@ impl<'a, K: Key, V: Value> Entries<'a, K, V> {
     }
 }
 
-fn decode_key<K: Key>(table: &'static str, key: &[u8]) -> Result<K, StoreError> {
+pub(super) fn decode_key<K: Key>(table: &'static str, key: &[u8]) -> Result<K, StoreError> {
     let what = "the key cannot be decoded";
     K::take(key).ok_or_else(|| StoreError::damaged(table, hexadecimal(key), what))
 }
 
-fn decode_value<K: Key, V: Value>(
+pub(super) fn decode_value<K: Key, V: Value>(
     table: &'static str,
     key: K,
     value: &[u8],

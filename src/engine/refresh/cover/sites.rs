@@ -13,10 +13,10 @@ use crate::engine::Result;
 use crate::engine::error::site_graph_error;
 use crate::engine::refresh::run_context::RunContext;
 use seedbank_algorithms::cover::{Choice, PUniq, PageFacts, Site, SiteGraph, page_value};
-use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::records::{BatchId, PageRecord, PageState};
-use seedbank_store::{Store, tables};
+use seedbank_store::records::{BatchId, PageRecord, PageState, RowMembers};
+use seedbank_store::{Store, StoreError, tables};
 
 /// Maximum number of crawled pages of the small sites in a group.
 const GROUP_PAGES: u64 = 1 << 18;
@@ -81,10 +81,13 @@ impl LoadedSite<'_> {
     }
 }
 
-/// Returns for each row of a site the number of its targets that are known and not crawled.
-pub(crate) fn uncrawled_of_rows(store: &Store, site: SiteId) -> Result<HashMap<u32, u32>> {
+/// Returns for each row of a site the number of its targets that are known and not crawled. `rows` are the
+/// entries of [`tables::ROW_MEMBERS`] of the site.
+pub(crate) fn uncrawled_of_rows(
+    rows: impl Iterator<Item = Result<(RowId, RowMembers), StoreError>>,
+) -> Result<HashMap<u32, u32>> {
     let mut of_rows = HashMap::new();
-    for entry in store.scan_under(&tables::ROW_MEMBERS, &site.0.to_be_bytes())? {
+    for entry in rows {
         let (row, members) = entry?;
         of_rows.insert(row.index(), members.uncrawled);
     }
@@ -113,7 +116,7 @@ fn load<'a>(context: RunContext<'_, Choice>, site: &'a CoverSite) -> Result<Load
     let RunContext { store, watch, .. } = context;
     let (candidates, weights) = (&context.policy.candidates, &context.plan.weights);
     let prefix = site.id.0.to_be_bytes();
-    let of_rows = uncrawled_of_rows(store, site.id)?;
+    let of_rows = uncrawled_of_rows(store.scan_under(&tables::ROW_MEMBERS, &prefix)?)?;
     watch.proceed()?;
     let mut crawled = Vec::new();
     for entry in store.scan_under(&tables::PAGES, &prefix)? {

@@ -17,6 +17,7 @@ use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::rank::pagerank;
 use seedbank_formats::ingest;
 use seedbank_store::records::{PageRecord, PageState};
+use seedbank_store::tables;
 
 /// The web in memory, with pages numbered in URL order.
 pub(super) struct LoadedWeb {
@@ -63,13 +64,14 @@ impl LoadedWeb {
             ..Groups::default()
         };
         let mut of_pages = Vec::new();
+        let mut rows = store.scan_by_site(&tables::ROW_MEMBERS)?;
         let web = UrlOrderedGraph::load(store, &is_included, watch, |site, record, pages| {
             if let Some(group) = groups.next_site(&record.name) {
                 of_pages.extend(pages.iter().map(|_| group));
             }
             let (distinct, with_digest) = (record.distinct_digests, record.with_digest);
             let p_uniq = PUniq::new(choice.p_uniq, distinct.into(), with_digest.into());
-            let of_rows = uncrawled_of_rows(store, site)?;
+            let of_rows = uncrawled_of_rows(rows.of_site(site))?;
             for (_, page) in pages {
                 let facts = facts(page, &of_rows);
                 let crawled = page.state == PageState::Crawled;

@@ -47,11 +47,16 @@ impl UrlOrderedGraph {
         let mode = naming(&store.settings()?)?.sites;
         let mut runs: Vec<Run> = Vec::new();
         let mut next = 0;
+        let mut sites = store.scan_by_site(&tables::SITES)?;
         let (whole, numbers) = LoadedGraph::load_each(store, is_included, watch, |site, pages| {
             if pages.is_empty() {
                 return Ok(());
             }
-            let record = store.need(&tables::SITES, &site)?;
+            let record = match sites.of_site(site).next() {
+                Some(entry) => entry?.1,
+                // Reports the missing record.
+                None => store.need(&tables::SITES, &site)?,
+            };
             let first_run = runs.len();
             for (_, page) in pages {
                 let url = ingest::url(&record.name, &page.local, mode);
