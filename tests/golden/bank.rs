@@ -409,28 +409,24 @@ fn a_crawl_cut_otherwise() {
     for group in days.chunks(3) {
         // Of two records of a page in one batch the one that was fetched later counts.
         let dated = |(day, file): &(String, PathBuf)| {
-            let text = support::gunzip(file);
-            let fetched = format!("{{\"fetched\": \"{day}T00:00:00Z\", ");
-            let dated = place.path().join(format!("{day}.jsonl"));
-            fs::write(
-                &dated,
-                text.replace("{\"url\"", &format!("{fetched}\"url\"")),
-            )
-            .unwrap();
-            dated
+            let fetched = format!("{{\"fetched\": \"{day}T00:00:00Z\", \"url\"");
+            support::gunzip(file).replace("{\"url\"", &fetched)
         };
-        let files = group.iter().map(dated).collect();
-        merged.ingest(&request(files)).unwrap();
-        for (_, file) in group {
-            let text = support::gunzip(file);
+        let file_of = |name: &str, text: &str| {
+            let file = place.path().join(format!("{name}.jsonl"));
+            fs::write(&file, text).unwrap();
+            file
+        };
+        let files = group.iter().map(|day| file_of(&day.0, &dated(day)));
+        merged.ingest(&request(files.collect())).unwrap();
+        for day in group {
+            let text = dated(day);
             let lines: Vec<&str> = text.lines().collect();
             let (first, second) = lines.split_at(lines.len() / 2);
             for (name, half) in [("second", second), ("first", first)] {
-                let file = place.path().join(format!("{name}.jsonl"));
-                fs::write(&file, half.join("\n")).unwrap();
                 let again = IngestRequest {
                     again: true,
-                    ..request(vec![file])
+                    ..request(vec![file_of(name, &half.join("\n"))])
                 };
                 cut.ingest(&again).unwrap();
             }
