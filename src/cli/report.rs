@@ -16,10 +16,10 @@ use super::values::{FormatArgs, WhichArgs, integer};
 
 const EXAMPLES: &str = "\
 Examples:
-  seedbank report bank --out report.html                    also writes report.json
+  seedbank report bank --out report.html                           also writes report.json
   seedbank report bank --out report.html --plan sites
-  seedbank report bank --out report.html --evaluate         with experiments, takes minutes
-  seedbank report bank --out report.html --evaluate --draws 100    smaller errors, takes longer";
+  seedbank report bank --out report.html --evaluate                with experiments, takes longer
+  seedbank report bank --out report.html --evaluate --draws 100    smaller errors";
 
 /// Write a refresh as an HTML page: its seeds, the reasons, and whether they are worth it
 ///

@@ -148,7 +148,7 @@ mod tests {
         let chain = csr(&slices);
         let back = chain.transpose(400);
         let exact = harmonic(&chain, &back, MAX_SOURCES, 0, &Unwatched).unwrap();
-        let samples: Vec<(f64, f64)> = (0..200)
+        let samples: Vec<(f64, f64)> = (0..1_000)
             .map(|seed| {
                 harmonic(&chain, &back, 100, seed, &Unwatched)
                     .unwrap()

@@ -18,9 +18,10 @@ pub(crate) struct Cursor<'a> {
 impl Database {
     /// Returns a cursor over a table.
     pub(crate) fn cursor(&self, table: &'static str) -> Result<Cursor<'_>, StoreError> {
+        let table = self.readable(table)?;
         Ok(Cursor {
             database: self,
-            iterator: self.iterator(table)?,
+            iterator: table.map(|table| self.db.raw_iterator_cf(table)),
             prefix: None,
         })
     }

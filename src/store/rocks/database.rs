@@ -27,7 +27,7 @@ pub(crate) type Change<'a> = (&'a [u8], Option<&'a [u8]>);
 
 /// An open database.
 pub(crate) struct Database {
-    db: DB,
+    pub(super) db: DB,
     tables: &'static [TableInfo],
     file_options: FileOptions,
     cache: Cache,
@@ -107,7 +107,7 @@ impl Database {
     }
 
     /// Returns a table to read from; `None` if the format of the database lacks it.
-    fn readable(&self, name: &'static str) -> Result<Option<&ColumnFamily>, StoreError> {
+    pub(super) fn readable(&self, name: &'static str) -> Result<Option<&ColumnFamily>, StoreError> {
         match self.table(name) {
             Err(_) if self.tables.iter().all(|table| table.name != name) => Ok(None),
             table => table.map(Some),
@@ -202,15 +202,6 @@ impl Database {
         options.fill_cache(false);
         options.set_iterate_upper_bound(until);
         self.scan_with(table, options, false, |iterator| iterator.seek(from))
-    }
-
-    /// Returns an iterator over a table, placed nowhere; `None` if the table does not exist yet.
-    pub(super) fn iterator(
-        &self,
-        table: &'static str,
-    ) -> Result<Option<DBRawIterator<'_>>, StoreError> {
-        let table = self.readable(table)?;
-        Ok(table.map(|table| self.db.raw_iterator_cf(table)))
     }
 
     fn scan_with(
