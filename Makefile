@@ -207,7 +207,7 @@ fuzz: deps
 	CARGO=$(CARGO) FUZZ_TOTAL=$(FUZZ_TOTAL) FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_TARGETS="$(FUZZ_TARGETS)" tests/fuzz/run.sh
 
 bench: deps
-	$(CARGO) bench --locked --profile dev --config profile.dev.package.seedbank.opt-level=2
+	$(CARGO) bench --locked --profile dev
 
 # Formats beside those who write and read them; what is not installed is skipped, which is said. All
 # scripts run, also after one that failed.

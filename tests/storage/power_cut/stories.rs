@@ -75,8 +75,15 @@ impl Place {
     pub fn tell(&self, long: bool) -> Option<Vec<Traced>> {
         let first: &[&[&str]] = &[
             &["init"],
-            &["ingest", "../snapshot.jsonl", "--snapshot"],
-            &["ingest", "../delta-1.jsonl"],
+            // As of a day, so that every run leads to the same state.
+            &[
+                "ingest",
+                "../snapshot.jsonl",
+                "--snapshot",
+                "--as-of",
+                "2026-01-01",
+            ],
+            &["ingest", "../delta-1.jsonl", "--as-of", "2026-01-02"],
             &[
                 "refresh", "--method", "cores", "--within", "0", "--seeds", "3",
             ],
@@ -99,7 +106,14 @@ impl Place {
         };
         generate(&self.path().join("days"), &options, &Unwatched).unwrap();
         let further: &[&[&str]] = &[
-            &["ingest", "../delta-2.jsonl", "--max-rejects", "50"],
+            &[
+                "ingest",
+                "../delta-2.jsonl",
+                "--as-of",
+                "2026-01-03",
+                "--max-rejects",
+                "50",
+            ],
             &[
                 "refresh", "--plan", "sites", "--method", "greedy", "--keep", "1",
             ],
