@@ -120,7 +120,7 @@ impl Bank {
     /// use std::sync::Arc;
     /// use std::sync::atomic::{AtomicBool, Ordering};
     ///
-    /// /// Stops when it is told to.
+    /// /// A watch that stops calls once its flag is set.
     /// #[derive(Default)]
     /// struct Stop(AtomicBool);
     ///

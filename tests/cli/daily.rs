@@ -11,11 +11,11 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::support::command::{Ended, Place, clean, names, record};
-use crate::support::scratch;
 use crate::support::skipped::skipped;
+use crate::support::{scratch, shared};
 use seedbank::engine::Bank;
 use seedbank::synth::{SynthOptions, generate};
 use seedbank::watch::Unwatched;
@@ -32,11 +32,16 @@ struct Life {
 impl Life {
     /// A bank with a snapshot and a plan.
     fn new(folder: PathBuf, keep: &'static str, snapshot: &Path) -> Self {
+        let snapshot = snapshot.to_str().unwrap();
+        Self::with_first(folder, keep, &["--snapshot", snapshot])
+    }
+
+    /// A bank with a first batch, ingested with these arguments, and a plan.
+    fn with_first(folder: PathBuf, keep: &'static str, first: &[&str]) -> Self {
         let life = Self { folder, keep };
         fs::create_dir_all(life.path("inbox")).unwrap();
-        let snapshot = snapshot.to_str().unwrap();
         life.by_hand(&["init", "bank"]);
-        life.by_hand(&["ingest", "bank", "--snapshot", snapshot]);
+        life.by_hand(&[&["ingest", "bank"], first].concat());
         life.by_hand(&[
             "refresh", "bank", "--method", "cores", "--within", "0", "--seeds", "20",
         ]);
@@ -56,9 +61,17 @@ impl Life {
 
     /// The crawler moves a complete file to the inbox.
     fn arrives(&self, file: &Path) {
-        fs::copy(file, self.path("arriving")).unwrap();
-        let place = self.path("inbox").join(file.file_name().unwrap());
-        fs::rename(self.path("arriving"), place).unwrap();
+        let name = file.file_name().unwrap().to_str().unwrap();
+        self.arrives_as(file, name, SystemTime::now());
+    }
+
+    /// As [`Self::arrives`], under a name and with a time of completion.
+    fn arrives_as(&self, file: &Path, name: &str, completed: SystemTime) {
+        let arriving = self.path("arriving");
+        fs::copy(file, &arriving).unwrap();
+        let open = fs::File::options().append(true).open(&arriving).unwrap();
+        open.set_modified(completed).unwrap();
+        fs::rename(arriving, self.path("inbox").join(name)).unwrap();
     }
 
     fn job(&self) -> Command {
@@ -296,6 +309,58 @@ fn what_goes_wrong_is_told_by_the_status() {
     assert!(!job.env_remove("SEEDS").output().unwrap().status.success());
     fs::rename(life.path("bank"), life.path("moved")).unwrap();
     assert_eq!(life.runs().status, Some(4));
+}
+
+/// Lives of a bank over the days of a real crawl: one file a run in the order of the dates, and two files a run with
+/// names in the wrong order. Of the first, only the day on which the bank shrank is refused.
+#[test]
+fn days_of_a_real_crawl() {
+    let Some(shared) = shared("days_of_a_real_crawl") else {
+        return;
+    };
+    let files = fs::read_dir(shared.join("data/friendlinks")).unwrap();
+    let mut files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    files.sort();
+    let date_of = |file: &Path| file.file_name().unwrap().to_str().unwrap()[..10].to_owned();
+    // Completed on days of their own, after the first.
+    let completed = |file: &Path| {
+        let number = files.iter().position(|other| other == file).unwrap();
+        SystemTime::UNIX_EPOCH + Duration::from_secs(1_780_000_000 + 86_400 * number as u64)
+    };
+    let folder = scratch();
+    let begin = |name: &str| {
+        let first = [files[0].to_str().unwrap(), "--as-of", "2026-01-01"];
+        Life::with_first(folder.path().join(name), "3", &first)
+    };
+    let in_order = begin("in-order");
+    let mut refused = Vec::new();
+    for file in &files[1..] {
+        in_order.arrives_as(
+            file,
+            &format!("{}.jsonl.gz", date_of(file)),
+            completed(file),
+        );
+        let ended = in_order.runs();
+        if ended.status == Some(3) {
+            refused.push(date_of(file));
+            let ended = in_order.job().env("SEEDBANK_MAX_LOSS", "22").output();
+            assert!(ended.unwrap().status.success());
+        } else {
+            assert_eq!(ended.status, Some(0), "{ended:?}");
+        }
+    }
+    assert_eq!(refused, ["2026-07-04"]);
+    assert_eq!(in_order.batches(), 17);
+    let in_pairs = begin("in-pairs");
+    for pair in files[1..].chunks(2) {
+        for (number, file) in pair.iter().rev().enumerate() {
+            in_pairs.arrives_as(file, &format!("{number}.jsonl.gz"), completed(file));
+        }
+        let ended = in_pairs.job().env("SEEDBANK_MAX_LOSS", "100").output();
+        assert!(ended.unwrap().status.success());
+    }
+    assert_eq!(in_pairs.batches(), 17);
+    assert_eq!(in_pairs.seeds(), in_order.seeds());
 }
 
 /// Days of other formats, and one that loses too much: accepted by the command that the job prints.

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use crate::support::banks::seeds_of;
 use crate::support::days::{Day, Life, host};
 use seedbank::engine::plan::{CoverMethod, Method};
 use seedbank::engine::query::{Cause, Change, DiffRequest};
@@ -84,12 +85,7 @@ fn every_cause_by_cover_is_true() {
                 plan: None,
                 refresh: Some(*number),
             };
-            let seeds = life
-                .bank
-                .seeds(&which)
-                .unwrap()
-                .collect::<Result<Vec<_>, _>>()
-                .unwrap();
+            let seeds = seeds_of(&life.bank, &which);
             seeds.into_iter().map(|seed| seed.url).collect()
         })
         .collect();

@@ -9,6 +9,7 @@ use std::io::Read;
 use std::time::Instant;
 
 use crate::support::banks::TestBank;
+use crate::support::banks::seeds_of;
 use crate::support::histories::for_each_history;
 use crate::support::model::pages_of;
 use crate::support::over_web::over_web;
@@ -127,12 +128,7 @@ fn is_the_same_crawl(bank: &Bank, plan: &str, urls: &[String], found: &ListCompa
             assert!(all.starts <= of_list.starts);
             continue;
         }
-        let seeds = bank
-            .seeds(of(plan))
-            .unwrap()
-            .collect::<Result<Vec<_>, _>>()
-            .unwrap()
-            .into_iter();
+        let seeds = seeds_of(bank, of(plan)).into_iter();
         let alive = seeds.map(|seed| seed.url).filter(|url| !dead.contains(url));
         let first: Vec<String> = alive
             .take(usize::try_from(of_list.starts).unwrap())
@@ -160,12 +156,7 @@ fn is_told_as_it_is(bank: &Bank, plan: &str, urls: &[String], found: &ListCompar
     assert_eq!(counts.pages, in_bank + counts.not_in_bank);
     let relations = counts.seeds + counts.covered + counts.near_core + counts.not_covered;
     assert_eq!(in_bank, relations);
-    let seeds = bank
-        .seeds(of(plan))
-        .unwrap()
-        .collect::<Result<Vec<_>, _>>()
-        .unwrap()
-        .into_iter();
+    let seeds = seeds_of(bank, of(plan)).into_iter();
     let ranks: BTreeMap<String, u32> = seeds.map(|seed| (seed.url, seed.rank)).collect();
     let mut cores: BTreeMap<String, (u32, String)> = BTreeMap::new();
     for core in bank.cores(of(plan)).unwrap() {

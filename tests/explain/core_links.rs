@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 use crate::support::banks::TestBank;
+use crate::support::banks::cores_of;
 use crate::support::model::pages_of;
 use seedbank::engine::query::{CoreView, PageState};
 use seedbank::engine::{PlanOptions, Which};
@@ -103,12 +104,7 @@ fn the_links_of_cores_are_those_of_all_pages() {
         page.filter(|page| matches!(page.state, PageState::Known | PageState::Crawled))
     };
     let which = Which::default();
-    let cores: Vec<CoreView> = bank
-        .bank
-        .cores(&which)
-        .unwrap()
-        .collect::<Result<_, _>>()
-        .unwrap();
+    let cores: Vec<CoreView> = cores_of(&bank.bank, &which);
     let mut in_core: BTreeMap<&str, u32> = BTreeMap::new();
     for core in &cores {
         let of_core = core.hubs.iter().chain(&core.authorities);

@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 
 use crate::support::banks::TestBank;
+use crate::support::banks::cores_of;
 use crate::support::graphs::{Page, Web};
 use crate::support::shared;
 use seedbank::engine::plan::Pages;
@@ -299,12 +300,7 @@ fn every_page(name: &str, web: &Web, bank: &TestBank, plan: &str, options: &Plan
         plan: Some(plan.to_owned()),
         refresh: None,
     };
-    let cores: Vec<_> = bank
-        .bank
-        .cores(&which)
-        .unwrap()
-        .collect::<Result<_, _>>()
-        .unwrap();
+    let cores = cores_of(&bank.bank, &which);
     let takes_part = |page: &Page| {
         (!page.spam || options.keep_spam == Some(true))
             && (page.crawled || options.pages != Some(Pages::Crawled))

@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::support::banks::TestBank;
+use crate::support::banks::seeds_of;
 use crate::support::graphs::Web;
 use crate::support::shared;
 use crate::support::sites;
@@ -221,12 +222,7 @@ fn every_page(bank: &TestBank, loaded: &Loaded, plan: &str, options: &PlanOption
         plan: Some(plan.to_owned()),
         refresh: None,
     };
-    let seeds = bank
-        .bank
-        .seeds(&which)
-        .unwrap()
-        .collect::<Result<Vec<_>, _>>()
-        .unwrap();
+    let seeds = seeds_of(&bank.bank, &which);
     let mut by_site: BTreeMap<&str, Vec<&Seed>> = BTreeMap::new();
     for seed in &seeds {
         by_site.entry(&seed.site).or_default().push(seed);

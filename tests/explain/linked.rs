@@ -6,13 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::support::banks::TestBank;
+use crate::support::banks::seeds_of;
 use crate::support::command::record;
 use crate::support::histories::for_each_history;
 use crate::support::model::pages_of;
 use crate::support::plans::exact_cores;
 use seedbank::engine::plan::{CoverMethod, Method};
 use seedbank::engine::query::{LinkDirection, LinkedPage, LinkedRequest, PageView};
-use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
+use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest};
 
 const WAYS: [LinkDirection; 2] = [LinkDirection::In, LinkDirection::Out];
 
@@ -37,19 +38,10 @@ fn told(bank: &Bank, url: &str, request: &LinkedRequest) -> (u64, Vec<LinkedPage
 }
 
 /// The names of the plans in whose last refresh each page is a seed.
-fn seeds_of(bank: &Bank, plans: &[&str]) -> BTreeMap<String, Vec<String>> {
+fn seeds_by_plan(bank: &Bank, plans: &[&str]) -> BTreeMap<String, Vec<String>> {
     let mut seeds: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for plan in plans {
-        let which = Which {
-            plan: Some((*plan).to_owned()),
-            refresh: None,
-        };
-        for seed in bank
-            .seeds(&which)
-            .unwrap()
-            .collect::<Result<Vec<_>, _>>()
-            .unwrap()
-        {
+        for seed in seeds_of(bank, *plan) {
             seeds.entry(seed.url).or_default().push((*plan).to_owned());
         }
     }
@@ -77,7 +69,7 @@ fn judged(bank: &Bank) {
     };
     refresh(bank, "a-cores", cores);
     refresh(bank, "b-cover", per_site);
-    let seeds = seeds_of(bank, &["a-cores", "b-cover"]);
+    let seeds = seeds_by_plan(bank, &["a-cores", "b-cover"]);
     let pages = pages_of(bank);
     let bank = bank.pinned().unwrap();
     let view = |page: &PageView| LinkedPage {

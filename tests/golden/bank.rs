@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::support;
+use crate::support::banks::{cores_of, seeds_of};
 use crate::support::graphs::Web;
 use crate::support::model::{assert_clean, pages_of, totals_of};
 use crate::support::plans::exact_cores;
@@ -120,16 +121,8 @@ fn selected(bank: &Bank, plan: &str, options: PlanOptions) -> (Vec<Seed>, Vec<Co
         plan: Some(plan.to_owned()),
         refresh: Some(report.view.refresh),
     };
-    let cores: Vec<_> = bank
-        .cores(&which)
-        .unwrap()
-        .collect::<Result<_, _>>()
-        .unwrap();
-    let seeds = bank
-        .seeds(&which)
-        .unwrap()
-        .collect::<Result<Vec<_>, _>>()
-        .unwrap();
+    let cores = cores_of(bank, &which);
+    let seeds = seeds_of(bank, &which);
     assert_eq!(seeds.len(), cores.len());
     for (seed, core) in seeds.iter().zip(&cores) {
         assert_eq!((seed.rank, &seed.url), (core.rank, &core.seed));

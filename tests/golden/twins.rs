@@ -4,6 +4,7 @@
 //! `cargo test --locked --test golden -- twins --nocapture` prints the first 30 cores of both.
 
 use crate::support;
+use crate::support::banks::cores_of;
 use crate::support::plans::exact_cores;
 use seedbank::engine::query::CoreView;
 use seedbank::engine::{Bank, IngestRequest, PlanOptions, RefreshRequest, Which};
@@ -25,12 +26,8 @@ fn cores(crawl: &std::path::Path, naming: Naming) -> Vec<CoreView> {
         ..RefreshRequest::default()
     };
     bank.refresh(&request).unwrap();
-    let cores: Vec<_> = bank
-        .cores(Which::default())
-        .unwrap()
-        .collect::<Result<_, _>>()
-        .unwrap();
-    cores
+
+    cores_of(&bank, Which::default())
 }
 
 fn host(url: &str) -> &str {

@@ -11,6 +11,7 @@ use seedbank::synth::{SynthOptions, day_text};
 
 use super::judge::Graph;
 use crate::support::banks::TestBank;
+use crate::support::banks::seeds_of;
 use crate::support::histories::for_each_history;
 use crate::support::over_web::over_web;
 use crate::support::plans::exact_cores;
@@ -143,11 +144,7 @@ fn what_a_plan_knows_is_what_explain_says() {
             plan: Some(plan.to_owned()),
             refresh: None,
         };
-        let seeds = bank
-            .seeds(&which)
-            .unwrap()
-            .collect::<Result<Vec<_>, _>>()
-            .unwrap();
+        let seeds = seeds_of(bank, &which);
         let ranks: BTreeMap<&str, u32> = seeds.iter().map(|seed| (&*seed.url, seed.rank)).collect();
         let (mut in_cores, mut covered) = (0, 0);
         let found = scores(bank, Some(plan));
@@ -254,16 +251,7 @@ fn seeds_as_parquet_are_those_of_csv() {
     let (bank, plans) = crawled();
     let folder = crate::support::scratch();
     for plan in plans {
-        let which = Which {
-            plan: Some(plan.to_owned()),
-            refresh: None,
-        };
-        let seeds = bank
-            .bank
-            .seeds(&which)
-            .unwrap()
-            .collect::<Result<Vec<_>, _>>()
-            .unwrap();
+        let seeds = seeds_of(&bank.bank, plan);
         let written = |format| {
             let mut list = Vec::new();
             write_seeds(&mut list, &seeds, seeds.len(), format).unwrap();

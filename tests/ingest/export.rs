@@ -12,6 +12,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use crate::support::banks::TestBank;
+use crate::support::banks::seeds_of;
 use crate::support::histories::{PLENTY, exported, for_each_history, made_of, parts};
 use crate::support::model::{assert_clean, digests_of, ingest, pages_of, totals_of};
 use crate::support::over_web::over_web;
@@ -125,12 +126,7 @@ fn selected(bank: &Bank, plans: Vec<(&str, PlanOptions)>, urls: &[String]) -> Ve
             plan: Some(plan.to_owned()),
             refresh: None,
         };
-        for seed in bank
-            .seeds(&which)
-            .unwrap()
-            .collect::<Result<Vec<_>, _>>()
-            .unwrap()
-        {
+        for seed in seeds_of(bank, &which) {
             tell(plan, serde_json::to_value(seed).unwrap());
         }
         for core in bank.cores(&which).unwrap() {

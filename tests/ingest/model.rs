@@ -13,6 +13,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::support;
+use crate::support::banks::{cores_of, seeds_of};
 use crate::support::model::{
     Counts, Model, assert_clean, digests_of, given_of, ingest, of_batch, pages_of, totals_of,
     was_bulk,
@@ -154,18 +155,8 @@ fn selected(bank: &Bank) -> Vec<(Vec<Seed>, Vec<CoreView>)> {
                 plan: Some(name.to_owned()),
                 refresh: None,
             };
-            let cores: Vec<_> = bank
-                .cores(&which)
-                .unwrap()
-                .collect::<Result<_, _>>()
-                .unwrap();
-            (
-                bank.seeds(&which)
-                    .unwrap()
-                    .collect::<Result<Vec<_>, _>>()
-                    .unwrap(),
-                cores,
-            )
+            let cores = cores_of(bank, &which);
+            (seeds_of(bank, &which), cores)
         })
         .collect()
 }

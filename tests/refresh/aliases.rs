@@ -10,6 +10,7 @@ use std::io::Read;
 
 use crate::support;
 use crate::support::banks::TestBank;
+use crate::support::banks::seeds_of;
 use crate::support::model::assert_clean;
 use crate::support::over_web::over_web;
 use crate::support::plans::exact_cores;
@@ -116,13 +117,7 @@ fn picks(bank: &Bank, refresh: RefreshId) -> Vec<(String, String)> {
         }
         (seed.url, told.to_string())
     };
-    bank.seeds(&which)
-        .unwrap()
-        .collect::<Result<Vec<_>, _>>()
-        .unwrap()
-        .into_iter()
-        .map(pick)
-        .collect()
+    seeds_of(bank, &which).into_iter().map(pick).collect()
 }
 
 /// What the seeds and cores of a plan print, but for the numbers of refreshes.
@@ -133,12 +128,7 @@ fn printed(bank: &Bank, seeds: u32) -> Vec<String> {
         refresh: Some(refresh),
     };
     let mut lines = Vec::new();
-    for seed in bank
-        .seeds(&which)
-        .unwrap()
-        .collect::<Result<Vec<_>, _>>()
-        .unwrap()
-    {
+    for seed in seeds_of(bank, &which) {
         let mut seed = serde_json::to_value(seed).unwrap();
         seed["refresh"] = Value::Null;
         lines.push(seed.to_string());

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::support::banks::TestBank;
+use crate::support::banks::seeds_of;
 use crate::support::plans::exact_cores;
 use seedbank::engine::plan::{CoverMethod, Method, Scope};
 use seedbank::engine::policy::Limit;
@@ -45,13 +46,7 @@ fn lists(bank: &TestBank) -> BTreeMap<String, Vec<(u32, u32)>> {
             plan: None,
             refresh: Some(refresh.refresh),
         };
-        for seed in bank
-            .bank
-            .seeds(&which)
-            .unwrap()
-            .collect::<Result<Vec<_>, _>>()
-            .unwrap()
-        {
+        for seed in seeds_of(&bank.bank, &which) {
             found
                 .entry(seed.url)
                 .or_default()

@@ -2,6 +2,7 @@
 //! method, and reads no page or link; if anything could matter, it runs.
 
 use crate::support::banks::TestBank;
+use crate::support::banks::seeds_of;
 use crate::support::refreshes::came_to_the_same;
 use seedbank::engine::refresh::StepsView;
 use seedbank::engine::{PlanOptions, RefreshReport, Which};
@@ -130,14 +131,7 @@ fn what_could_matter_is_looked_at() {
         refresh: Some(first.view.refresh - 1),
         ..Which::default()
     };
-    let seed = bank
-        .bank
-        .seeds(&which)
-        .unwrap()
-        .collect::<Result<Vec<_>, _>>()
-        .unwrap()
-        .remove(0)
-        .url;
+    let seed = seeds_of(&bank.bank, &which).remove(0).url;
     bank.delta(&format!(r#"{{"url":"{seed}","quality":0.9}}"#));
     // A quality is nothing to a plan without policies, and makes a seed by the other one.
     assert!(is_taken(&bank.refresh("a", &options, false)));

@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use crate::support::banks::TestBank;
+use crate::support::banks::cores_of;
 use crate::support::days::friendlinks;
 use crate::support::{gunzip, shared};
 use seedbank::engine::query::CoreView;
@@ -37,13 +38,8 @@ fn cores(bank: &TestBank, report: &RefreshReport) -> Vec<CoreView> {
         refresh: Some(report.view.refresh),
         ..Which::default()
     };
-    let cores: Vec<_> = bank
-        .bank
-        .cores(&which)
-        .unwrap()
-        .collect::<Result<_, _>>()
-        .unwrap();
-    cores
+
+    cores_of(&bank.bank, &which)
 }
 
 fn steps(report: &RefreshReport) -> StepsView {

@@ -18,6 +18,7 @@ use std::time::Instant;
 use crate::kills::{
     Moments, Seen, Stage, Tally, assert_tidy, beside, check, kill, pages, quota, seen,
 };
+use crate::support::banks::seeds_of;
 use crate::support::command::{Place, names};
 use crate::support::folders::copy;
 use seedbank::engine::query::Evidence;
@@ -185,11 +186,7 @@ fn seeds(bank: &Path, refresh: u32) -> Vec<(u32, String, Evidence)> {
         plan: None,
         refresh: Some(refresh),
     };
-    let seeds = Bank::at(bank)
-        .seeds(&which)
-        .unwrap()
-        .collect::<Result<Vec<_>, _>>()
-        .unwrap();
+    let seeds = seeds_of(&Bank::at(bank), &which);
     seeds
         .into_iter()
         .map(|seed| (seed.rank, seed.url, seed.evidence))

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::support::banks::{cores_of, seeds_of};
 use crate::support::command::{Place, names};
 use crate::support::plans::exact_cores;
 use seedbank::engine::query::CounterView;
@@ -68,11 +69,7 @@ fn state(bank: &Bank) -> State {
 }
 
 fn urls(bank: &Bank) -> (u32, Vec<String>) {
-    let seeds = bank
-        .seeds(Which::default())
-        .unwrap()
-        .collect::<Result<Vec<_>, _>>()
-        .unwrap();
+    let seeds = seeds_of(bank, Which::default());
     let refresh = seeds[0].refresh;
     assert!(seeds.iter().all(|seed| seed.refresh == refresh));
     (refresh, seeds.into_iter().map(|seed| seed.url).collect())
@@ -173,11 +170,7 @@ fn ask(place: &Place, expected: &Expected, finished: &AtomicBool) -> BTreeSet<Nu
         assert!(refresh >= now.1);
         assert_eq!(found, expected.seeds[&refresh]);
         expected.judge_pages(count_pages(&bank));
-        let cores: Vec<_> = bank
-            .cores(Which::default())
-            .unwrap()
-            .collect::<Result<_, _>>()
-            .unwrap();
+        let cores = cores_of(&bank, Which::default());
         let of = cores[0].refresh;
         let seeds: Vec<String> = cores.into_iter().map(|core| core.seed).collect();
         assert_eq!(seeds, expected.seeds[&of]);

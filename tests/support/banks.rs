@@ -5,11 +5,23 @@ use std::path::{Path, PathBuf};
 use super::plans::exact_cores;
 use seedbank::engine::ingest::Format;
 use seedbank::engine::plan::Method;
-use seedbank::engine::query::{Evidence, Seed};
+use seedbank::engine::query::{CoreView, Evidence, Seed};
 use seedbank::engine::{Bank, IngestRequest, PlanOptions, RefreshReport, RefreshRequest, Which};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 
 use super::model::assert_clean;
+
+/// All seeds of a refresh.
+pub fn seeds_of(bank: &Bank, which: impl Into<Which>) -> Vec<Seed> {
+    let seeds = bank.seeds(which).unwrap();
+    seeds.collect::<Result<_, _>>().unwrap()
+}
+
+/// All cores of a refresh.
+pub fn cores_of(bank: &Bank, which: impl Into<Which>) -> Vec<CoreView> {
+    let cores = bank.cores(which).unwrap();
+    cores.collect::<Result<_, _>>().unwrap()
+}
 
 /// A bank that is removed at the end of the test.
 pub struct TestBank {
@@ -119,15 +131,7 @@ impl TestBank {
 
     /// The seeds of a plan's last refresh.
     pub fn seeds(&self, plan: &str) -> Vec<Seed> {
-        let which = Which {
-            plan: Some(plan.to_owned()),
-            refresh: None,
-        };
-        self.bank
-            .seeds(&which)
-            .unwrap()
-            .collect::<Result<Vec<_>, _>>()
-            .unwrap()
+        seeds_of(&self.bank, plan)
     }
 
     /// The seeds of a plan's last refresh, without the names of the plan and its refreshes.

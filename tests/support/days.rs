@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use super::banks::{cores_of, seeds_of};
 use super::plans::exact_cores;
 use seedbank::engine::query::CoreView;
 use seedbank::engine::{Bank, IngestRequest, PlanOptions, RefreshRequest, Which};
@@ -193,16 +194,8 @@ impl Printed {
             plan: None,
             refresh: Some(refresh),
         };
-        let cores: Vec<_> = bank
-            .cores(&which)
-            .unwrap()
-            .collect::<Result<_, _>>()
-            .unwrap();
-        let seeds = bank
-            .seeds(&which)
-            .unwrap()
-            .collect::<Result<Vec<_>, _>>()
-            .unwrap();
+        let cores = cores_of(bank, &which);
+        let seeds = seeds_of(bank, &which);
         Self {
             batch,
             seeds: seeds.into_iter().map(|seed| seed.url).collect(),

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::banks::{cores_of, seeds_of};
 use seedbank::engine::query::{CoreView, Evidence};
 use seedbank::engine::{Bank, Which};
 use seedbank_algorithms::page::{PageId, SiteId};
@@ -62,12 +63,7 @@ fn are_near(a: &[f64], b: &[f64]) {
 }
 
 fn cores(bank: &Bank, refresh: RefreshId) -> Vec<CoreView> {
-    let cores: Vec<_> = bank
-        .cores(which(refresh))
-        .unwrap()
-        .collect::<Result<_, _>>()
-        .unwrap();
-    cores
+    cores_of(bank, which(refresh))
 }
 
 fn which(refresh: RefreshId) -> Which {
@@ -79,12 +75,7 @@ fn which(refresh: RefreshId) -> Which {
 
 #[track_caller]
 fn same_seeds(bank: &Bank, ours: RefreshId, theirs: RefreshId) {
-    let seeds = |refresh| {
-        bank.seeds(which(refresh))
-            .unwrap()
-            .collect::<Result<Vec<_>, _>>()
-            .unwrap()
-    };
+    let seeds = |refresh| seeds_of(bank, which(refresh));
     let (ours, theirs) = (seeds(ours), seeds(theirs));
     assert_eq!(ours.len(), theirs.len());
     for (ours, theirs) in ours.iter().zip(&theirs) {

@@ -1,10 +1,9 @@
 //! Fetch times: older news never overwrites newer.
 //!
-//! A page keeps the time of its last fetch, in whole seconds. A record of a fetch that is older than
-//! that is *stale*: it is counted, listed and skipped, with its attributes. At equal times the later
-//! batch counts, so that a batch can add what an earlier one lacked of the same fetch. A record of a
-//! fetch without a time counts as fetched at the time of its batch. A record with attributes alone
-//! has no time, and always applies.
+//! A page keeps the time of its last fetch, in whole seconds. A record of an older fetch is *stale*: it
+//! is counted, listed and skipped, with its attributes. At equal times the later batch applies, so that
+//! it can add fields that an earlier batch lacked. A record of a fetch without a time has the time of its
+//! batch. A record with attributes only has no time and always applies.
 //!
 //! A page that a snapshot omits becomes gone, unless it was fetched after the time of the snapshot.
 //! It keeps its time, since it was not fetched: a corrected snapshot with the same record brings it
@@ -57,7 +56,7 @@ impl FetchTimes {
         }
     }
 
-    /// Times of records that are no news of their pages.
+    /// Creates times for records that do not report fetches, such as the list of pages to forget.
     pub(super) const fn none() -> Self {
         Self {
             batch: None,
@@ -67,7 +66,8 @@ impl FetchTimes {
         }
     }
 
-    /// Returns the time of a record by its order (0 without a time); `None` if it tells of no fetch.
+    /// Returns the fetch time of a record; `None` if it does not report a fetch. `order` is its time as an ascending
+    /// number, or 0 if it has none.
     pub(super) fn of_record(&self, order: u64, is_fetch: bool) -> Option<u64> {
         let batch = self.batch?;
         match order {

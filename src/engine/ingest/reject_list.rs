@@ -99,7 +99,7 @@ impl RejectList {
         self.write(reject)
     }
 
-    /// Lists a stale record, unless so many are listed already.
+    /// Lists a stale record. After [`MAX_LISTED_REJECTS`] of them it does nothing.
     pub(super) fn list_stale(&mut self, stale: impl FnOnce() -> Result<StaleRecord>) -> Result<()> {
         if self.stale == MAX_LISTED_REJECTS {
             return Ok(());

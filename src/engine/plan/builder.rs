@@ -166,13 +166,13 @@ impl<K: Kind> Plan<K> {
     }
 }
 
-/// A crawl that a plan is made for.
+/// The crawl that seeds are selected for: its number of fetches, and how parameters are tuned for it.
 ///
 /// ```
 /// use seedbank::Plan;
 /// use seedbank::engine::plan::Budget;
 ///
-/// let quick = Plan::coverage().budget(Budget::of(2_000).holdouts(3));
+/// let quick = Plan::coverage().budget(Budget::pages(2_000).holdouts(3));
 /// let plain = Plan::coverage().budget(2_000);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -183,9 +183,9 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A crawl that fetches this number of pages.
+    /// Creates the budget of a crawl that fetches this number of pages.
     #[must_use]
-    pub const fn of(pages: u64) -> Self {
+    pub const fn pages(pages: u64) -> Self {
         Self {
             pages,
             holdouts: None,
@@ -211,7 +211,7 @@ impl Budget {
 
 impl From<u64> for Budget {
     fn from(pages: u64) -> Self {
-        Self::of(pages)
+        Self::pages(pages)
     }
 }
 

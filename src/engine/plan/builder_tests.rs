@@ -38,7 +38,7 @@ fn with_values<K: HasHops + HasValues>(plan: Plan<K>) -> Plan<K> {
 }
 
 fn budget() -> Budget {
-    Budget::of(2_000).holdouts(3).tune_visits(1_000)
+    Budget::pages(2_000).holdouts(3).tune_visits(1_000)
 }
 
 /// Which goal, method and scope is what a plan begins with.

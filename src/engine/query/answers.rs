@@ -270,7 +270,7 @@ pub struct History {
     pub batches: Vec<BatchView>,
     /// Stored refreshes, by number.
     pub refreshes: Vec<RefreshView>,
-    /// Last refused batch, until a batch of its name is accepted; `None` if there is none.
+    /// Last refused batch; `None` if no batch was refused, or if a batch with its name was accepted later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<RefusedBatch>,
 }

@@ -38,7 +38,7 @@ pub struct Status {
     pub counters: CounterView,
     /// Last batch; `None` before the first.
     pub last_batch: Option<LastBatch>,
-    /// Last refused batch, until a batch of its name is accepted; `None` if there is none.
+    /// Last refused batch; `None` if no batch was refused, or if a batch with its name was accepted later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<RefusedBatch>,
     /// Last batch if `undo` can revert it; `None` if not.

@@ -15,7 +15,7 @@ use crate::engine::plan::{DEFAULT_PLAN, PlanOptions, check_name};
 /// assert_eq!(bank.refresh(&request)?.view.seeds, 2);
 /// let request = RefreshRequest {
 ///     keep: Some(30),
-///     ..RefreshRequest::of("sites")
+///     ..RefreshRequest::stored("sites")
 /// };
 /// assert_eq!(bank.refresh(&request)?.view.seeds, 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -51,21 +51,21 @@ pub struct RefreshRequest {
 }
 
 impl RefreshRequest {
-    /// Refreshes a stored plan with its parameters.
+    /// Creates a request to refresh a plan with its stored parameters.
     #[must_use]
-    pub fn of(plan: &str) -> Self {
+    pub fn stored(plan: &str) -> Self {
         Self {
             plan: Some(plan.to_owned()),
             ..Self::default()
         }
     }
 
-    /// Refreshes a plan, and stores these parameters in it. If it does not exist, it is created.
+    /// Creates a request to set these parameters of a plan and refresh it. A plan that does not exist is created.
     #[must_use]
     pub fn with(plan: &str, parameters: impl Into<PlanOptions>) -> Self {
         Self {
             options: parameters.into(),
-            ..Self::of(plan)
+            ..Self::stored(plan)
         }
     }
 

@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Record::new("http://c.example/").outlinks(topic),
     ];
     bank.ingest_records(&IngestRequest::default(), tuesday)?;
-    bank.refresh(&RefreshRequest::of("topics"))?;
+    bank.refresh(&RefreshRequest::stored("topics"))?;
 
     let request = DiffRequest {
         plan: Some("topics".to_owned()),

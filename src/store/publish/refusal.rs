@@ -16,7 +16,7 @@ use super::writer::Writer;
 use crate::disk::folder::{REFUSED, read_text, replace_file, sync_folder, temporary_name};
 use crate::error::StoreError;
 
-/// Reads the text about the last refused batch; `None` if there is none or it is damaged.
+/// Returns the text of the last [`Writer::record_refusal`]; `None` if it was removed or is damaged.
 #[must_use]
 pub fn read_refusal(bank: &Path) -> Option<String> {
     let line = read_text(&bank.join(REFUSED)).ok()?;

@@ -5,8 +5,8 @@ use rocksdb::DBRawIterator;
 use super::database::Database;
 use crate::error::StoreError;
 
-/// Reads the keys under one prefix after another. Going on to the prefix that follows in key order takes no
-/// seek, and none takes a new iterator.
+/// Reads the keys of one prefix after another with the same iterator. Moving to the next prefix in key order
+/// needs no seek.
 pub(crate) struct Cursor<'a> {
     database: &'a Database,
     /// `None` if the table does not exist yet.
@@ -33,8 +33,8 @@ impl Cursor<'_> {
         let Some(iterator) = &mut self.iterator else {
             return;
         };
-        // The iterator is at the first key that was not read, and no key with the last prefix is after the
-        // new prefix. So if it is not before the new prefix, it did not leave a key with it behind.
+        // The iterator is at the first unread key. All keys of the last prefix are before the new prefix, so no
+        // key of the new one was read. If the iterator is not before the new prefix either, it is at its first key.
         let is_there = self.prefix.as_deref().is_some_and(|last| {
             last < prefix
                 && !prefix.starts_with(last)
@@ -82,8 +82,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(12))]
 
-        /// Prefixes in any order, also repeated ones and ones without keys, of which only a part may be
-        /// read, have the keys that a new scan finds.
+        /// Compares a cursor with new scans. Prefixes are in random order, repeat, may have no keys, and may be
+        /// read only in part.
         #[test]
         fn a_cursor_reads_what_new_scans_do(
             keys in prop::collection::btree_set(prop::collection::vec(0_u8..4, 1..4), 0..60),

@@ -9,7 +9,8 @@ use crate::error::StoreError;
 use crate::rocks::cursor::Cursor;
 use seedbank_algorithms::page::SiteId;
 
-/// A scan of a table by site. Sites may come in any order; those whose ids ascend are read in sequence.
+/// A scan of a table by site. Sites can be read in any order; reading the next site in the order of ids needs no
+/// seek.
 pub struct SiteScan<'a, K, V> {
     table: &'static str,
     cursor: Cursor<'a>,

@@ -12,6 +12,7 @@ use seedbank::watch::Unwatched;
 use seedbank_store::{Reader, Writer};
 
 use crate::support::asking::{self, Answers, FIRST, ask};
+use crate::support::banks::seeds_of;
 use crate::support::folders::copy;
 use crate::support::plans::exact_cores;
 
@@ -149,14 +150,7 @@ fn questions(bank: &Bank, depth: Depth) -> Vec<String> {
             plan: None,
             refresh: Some(refreshes),
         };
-        named.push(
-            bank.seeds(&which)
-                .unwrap()
-                .collect::<Result<Vec<_>, _>>()
-                .unwrap()[0]
-                .url
-                .clone(),
-        );
+        named.push(seeds_of(bank, &which)[0].url.clone());
     }
     let mut questions = asking::questions(refreshes, &named);
     if depth == Depth::Sample {

@@ -124,7 +124,7 @@ impl PageRecord {
         (self.spam, self.quality) = site.effective(self.spam_given, self.quality_given);
     }
 
-    /// Returns the effective quality in ten-thousandths; 0 if there is none.
+    /// Returns the effective quality in ten-thousandths, which is 0 for a page without one.
     #[must_use]
     pub fn quality(&self) -> u16 {
         self.quality.unwrap_or(0)
