@@ -88,7 +88,7 @@ deps-browser:
 	fi
 
 build: deps
-	@[ -x $(SEEDBANK) ] || echo "building; the first time takes some ten minutes on two cores"
+	@[ -x $(SEEDBANK) ] || echo "building; the first time takes some nine minutes on two cores"
 	$(CARGO) build --locked
 	@sed -n 's/^cargo:warning=\(RocksDB: .*\)/\1/p' $(TARGET)/debug/build/librocksdb-sys-*/output 2>/dev/null | sort -u
 
