@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use seedbank::display::{counted, is_or_are};
-use seedbank::engine::Bank;
 use seedbank::engine::query::{QuotaBy, QuotaRequest, Quotas, SiteQuota};
 use seedbank::render::{without_limit, write_domain_limits, write_queue_limits};
 
@@ -92,8 +91,12 @@ pub(super) fn run(args: QuotasArgs, session: &Session) -> Result<Outcome, CliErr
         by: args.by.into(),
         plan: args.plan,
     };
-    let quotas =
-        session.run(|watch| Bank::at(&args.bank).watched(watch.clone()).quotas(&request))?;
+    let quotas = session.run(|watch| {
+        session
+            .bank(&args.bank)
+            .watched(watch.clone())
+            .quotas(&request)
+    })?;
     if quotas.sites.is_empty() {
         session.note("the bank has no pages yet");
         return Ok(Outcome::Nothing);

@@ -7,7 +7,7 @@ use clap::builder::BoolishValueParser;
 use seedbank::display::thousands;
 use seedbank::engine::plan::{PlanOptions, Scope, Value, ValueBy};
 use seedbank::engine::query::DryRun;
-use seedbank::engine::{Bank, EngineError, RefreshReport, RefreshRequest};
+use seedbank::engine::{EngineError, RefreshReport, RefreshRequest};
 use seedbank::render;
 
 use super::failure::CliError;
@@ -122,7 +122,7 @@ pub(super) struct RefreshArgs {
 }
 
 pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliError> {
-    let bank = Bank::at(&args.bank);
+    let bank = session.bank(&args.bank);
     args.metrics.check(&args.bank)?;
     // The time limit includes reading lists, since a pipe may block.
     let watch = session.watch()?.within(args.time_limit);

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use seedbank::display::{counted, escape_controls};
-use seedbank::engine::Bank;
 use seedbank::report::{Commands, Report, ReportRequest, page};
 
 use super::atomic_file::{AtomicFile, Destination, persist_all};
@@ -68,8 +67,12 @@ pub(super) fn run(args: ReportArgs, session: &Session) -> Result<Outcome, CliErr
         max_sites: args.max_sites,
         rng_seed: args.rng_seed,
     };
-    let report =
-        session.run(|watch| Bank::at(&args.bank).watched(watch.clone()).report(&request))?;
+    let report = session.run(|watch| {
+        session
+            .bank(&args.bank)
+            .watched(watch.clone())
+            .report(&request)
+    })?;
     write(&report, &args.bank, &args.out, &json)?;
     args.format.format.print(&report, |report| {
         format!(

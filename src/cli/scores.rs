@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use seedbank::display::counted;
+use seedbank::engine::EngineError;
 use seedbank::engine::scores::{PageScore, ScoresReport, ScoresRequest};
-use seedbank::engine::{Bank, EngineError};
 use seedbank::render::{ScoreFormat, ScoreWriter};
 
 use super::compressed::Compressed;
@@ -131,7 +131,7 @@ pub(super) fn run(args: &ScoresArgs, session: &Session) -> Result<Outcome, CliEr
     if args.format == ScoreFormat::Parquet {
         parquet_to(out)?;
     }
-    let bank = Bank::at(&args.bank).pinned()?;
+    let bank = session.bank(&args.bank).pinned()?;
     let mut compressed = Compressed::to(out, &args.bank)?;
     let request = ScoresRequest {
         plan: args.plan.clone(),

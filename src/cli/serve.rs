@@ -6,7 +6,6 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use seedbank::engine::Bank;
 use seedbank::serve::{ServeRequest, Server, Token};
 
 use super::failure::CliError;
@@ -70,7 +69,7 @@ pub(super) fn run(args: ServeArgs, session: &Session) -> Result<Outcome, CliErro
         token,
         names: args.name,
     };
-    let server = Server::bind(&Bank::at(&args.bank), request)?;
+    let server = Server::bind(&session.bank(&args.bank), request)?;
     let watch = session.watch()?;
     if is_open {
         session.warn(format_args!(

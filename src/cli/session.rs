@@ -2,9 +2,11 @@
 
 use std::fmt;
 use std::io::{self, IsTerminal};
+use std::path::Path;
 
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args};
+use seedbank::engine::Bank;
 use seedbank::engine::query::ReadCost;
 use tracing_subscriber::EnvFilter;
 
@@ -47,6 +49,13 @@ pub(super) struct GlobalArgs {
     #[arg(long, global = true, value_parser = BoolishValueParser::new(),
         env = "SEEDBANK_NO_PROGRESS", hide_short_help = true)]
     pub(super) no_progress: bool,
+    /// Load the graph from the tables, and neither use nor write the graph image
+    ///
+    /// The image is a file in the folder of the bank, from which later commands load the graph faster. The output is
+    /// the same with and without it.
+    #[arg(long, global = true, value_parser = BoolishValueParser::new(),
+        env = "SEEDBANK_NO_IMAGE", hide_short_help = true)]
+    pub(super) no_image: bool,
 }
 
 /// How a command ended that did not fail.
@@ -68,6 +77,7 @@ pub(super) struct Session {
     quiet: bool,
     log: LogFormat,
     bars: bool,
+    no_image: bool,
 }
 
 impl Session {
@@ -77,11 +87,22 @@ impl Session {
             threads: usize::from(global.threads),
             verbose: global.verbose,
             quiet,
+            no_image: global.no_image,
             log: global.log_format,
             bars: !quiet
                 && !global.no_progress
                 && global.log_format == LogFormat::Text
                 && io::stderr().is_terminal(),
+        }
+    }
+
+    /// Returns a handle to a bank whose graph is loaded as the options say.
+    pub(super) fn bank(&self, path: &Path) -> Bank {
+        let bank = Bank::at(path);
+        if self.no_image {
+            bank.without_image()
+        } else {
+            bank
         }
     }
 

@@ -34,6 +34,8 @@ pub struct Bank {
     watch: Arc<dyn Watch + Send>,
     /// Whether results contain only the last part of file paths.
     hides_folders: bool,
+    /// Whether the graph image is used and written.
+    uses_image: bool,
 }
 
 impl fmt::Debug for Bank {
@@ -109,6 +111,7 @@ impl Bank {
             pinned: None,
             watch: Arc::new(Unwatched),
             hides_folders: false,
+            uses_image: true,
         }
     }
 
@@ -175,6 +178,26 @@ impl Bank {
         self.hides_folders
     }
 
+    /// Returns a handle that loads the graph from the tables, and neither uses nor writes the graph image,
+    /// a file from which later calls load the graph faster. Results are the same.
+    #[must_use]
+    pub fn without_image(self) -> Self {
+        Self {
+            uses_image: false,
+            ..self
+        }
+    }
+
+    /// Opens the published state.
+    pub(super) fn open_state(&self) -> Result<Reader, StoreError> {
+        let reader = Reader::open(&self.path)?;
+        Ok(if self.uses_image {
+            reader
+        } else {
+            reader.without_image()
+        })
+    }
+
     /// Returns a handle that keeps the currently published state and runs all queries on it, so
     /// that their results are consistent with each other.
     ///
@@ -193,7 +216,7 @@ impl Bank {
     /// ```
     pub fn pinned(&self) -> Result<Self> {
         Ok(Self {
-            pinned: Some(Arc::new(Reader::open(&self.path)?)),
+            pinned: Some(Arc::new(self.open_state()?)),
             ..self.clone()
         })
     }
@@ -221,7 +244,7 @@ impl Bank {
     pub(crate) fn reader(&self) -> Result<Arc<Reader>, StoreError> {
         match &self.pinned {
             Some(state) => Ok(Arc::clone(state)),
-            None => Reader::open(&self.path).map(Arc::new),
+            None => self.open_state().map(Arc::new),
         }
     }
 

@@ -26,6 +26,7 @@ pub mod graph_export;
 mod history;
 pub mod ingest;
 pub mod maintenance;
+mod page_numbers;
 pub mod plan;
 pub mod policy;
 pub mod query;

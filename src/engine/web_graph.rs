@@ -1,147 +1,303 @@
-//! Loads the graph of all crawled and known pages with all links, and sums its PageRank by site.
+//! The graph of the whole web: loads the graph image, and numbers pages for algorithms.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
 
 use super::Result;
+use super::bank::naming;
 use super::error::whole_graph_error;
 use seedbank_algorithms::graph::{Csr, NONE, PageGraph, number};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::rank::pagerank;
 use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest;
 use seedbank_store::records::PageRecord;
-use seedbank_store::{LinkScan, Store, StoreError, tables};
+use seedbank_store::{GraphImage, ImageLinks, Store, StoreError, tables};
 
-/// Whether a page is included, given the name of its site.
-pub(super) type PageFilter<'a> = &'a dyn Fn(&str, &PageRecord) -> bool;
+/// The number of pages or rows of which lists are built in one task.
+const TASK: usize = 1 << 16;
 
-/// Includes every page.
-pub(super) const ALL_PAGES: fn(&str, &PageRecord) -> bool = |_, _| true;
+/// The number of parts of the bank that are read in parallel.
+const PARTS: u32 = 64;
+
+/// Loads the graph of a state.
+pub(super) fn load_image(
+    store: &Store,
+    links: ImageLinks,
+    watch: &dyn Watch,
+) -> Result<GraphImage> {
+    let mode = naming(&store.settings()?)?.sites;
+    let prefix = |site: &str, local: &str, out: &mut String| {
+        ingest::push_url(site, local, mode, out);
+        out.truncate(ingest::host_end(out));
+    };
+    Ok(GraphImage::load(store, links, &prefix, watch)?.0)
+}
+
+/// Returns what `read` finds for the record of each page, by slot, given the name of the site; the default for
+/// pages without a record.
+///
+/// Cost: one scan of sites and pages, in parallel.
+pub(super) fn read_records<T: Copy + Default + Send>(
+    store: &Store,
+    image: &GraphImage,
+    watch: &dyn Watch,
+    read: impl Fn(&str, &PageRecord) -> T + Sync,
+) -> Result<Vec<T>> {
+    let sites = store.counters()?.next_site;
+    let step = sites.div_ceil(PARTS).max(1);
+    let parts: Vec<Result<Vec<(u32, T)>>> = (0..sites.div_ceil(step))
+        .into_par_iter()
+        .map(|part| {
+            let range = part * step..(part * step).saturating_add(step).min(sites);
+            let mut names = store.scan_by_site(&tables::SITES)?;
+            let mut of_site: Option<(SiteId, String)> = None;
+            let mut found = Vec::new();
+            for entry in store.scan_sites(&tables::PAGES, range)? {
+                watch.proceed()?;
+                let (page, record) = entry?;
+                if of_site.as_ref().is_none_or(|of| of.0 != page.site()) {
+                    let name = match names.of_site(page.site()).next() {
+                        Some(entry) => entry?.1.name,
+                        // Reports the missing record.
+                        None => store.need(&tables::SITES, &page.site())?.name,
+                    };
+                    of_site = Some((page.site(), name));
+                }
+                let name = of_site.as_ref().map_or("", |of| of.1.as_str());
+                if let Some(slot) = image.slot(page) {
+                    found.push((slot, read(name, &record)));
+                }
+            }
+            Ok(found)
+        })
+        .collect();
+    let mut all = vec![T::default(); image.slots()];
+    for part in parts {
+        for (slot, value) in part? {
+            all[slot as usize] = value;
+        }
+    }
+    Ok(all)
+}
+
+/// Numbers for some of the pages of an image.
+pub(super) struct Numbering {
+    /// The slot of each number.
+    pub(super) slots: Vec<u32>,
+    /// The number of each slot; [`NONE`] for pages that are not included.
+    numbers: Vec<u32>,
+}
+
+impl Numbering {
+    /// Numbers pages by URL, whatever their ids.
+    pub(super) fn by_url(image: &GraphImage, is_included: impl Fn(u32) -> bool) -> Result<Self> {
+        let order = image.order();
+        let runs = image.runs_by_url().into_iter();
+        Self::new(image, runs.flat_map(|run| &order[run]), is_included)
+    }
+
+    /// Numbers pages by the name of the site and then by URL, whatever their ids.
+    fn by_site(image: &GraphImage, is_included: impl Fn(u32) -> bool) -> Result<Self> {
+        Self::new(image, image.order().iter(), is_included)
+    }
+
+    fn new<'a>(
+        image: &GraphImage,
+        order: impl Iterator<Item = &'a u32>,
+        is_included: impl Fn(u32) -> bool,
+    ) -> Result<Self> {
+        let mut numbers = vec![NONE; image.slots()];
+        let slots: Vec<u32> = order.copied().filter(|slot| is_included(*slot)).collect();
+        if slots.len() >= NONE as usize {
+            return Err(StoreError::Full("page to rank").into());
+        }
+        for (number, &slot) in (0..).zip(&slots) {
+            numbers[slot as usize] = number;
+        }
+        Ok(Self { slots, numbers })
+    }
+
+    /// Returns the number of a slot; `None` if the page is not included.
+    pub(super) fn number(&self, slot: u32) -> Option<u32> {
+        Some(self.numbers[slot as usize]).filter(|number| *number != NONE)
+    }
+
+    /// Returns the pages in the order of their numbers.
+    pub(super) fn pages(&self, image: &GraphImage) -> Vec<PageId> {
+        self.slots
+            .par_iter()
+            .map(|&slot| image.page(slot))
+            .collect()
+    }
+
+    /// Returns the numbers of included pages, ascending.
+    pub(super) fn numbers_of(&self, slots: &[u32]) -> Vec<u32> {
+        let mut numbers: Vec<u32> = slots.iter().filter_map(|&slot| self.number(slot)).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// Returns for each number below `count` the list that `list` appends, in parallel.
+    fn lists(count: usize, list: impl Fn(usize, &mut Vec<u32>) + Sync) -> Csr {
+        let parts: Vec<Csr> = (0..count.div_ceil(TASK))
+            .into_par_iter()
+            .map(|part| {
+                let mut lists = Csr::default();
+                let mut of_one = Vec::new();
+                for at in part * TASK..count.min((part + 1) * TASK) {
+                    of_one.clear();
+                    list(at, &mut of_one);
+                    lists.push(of_one.iter().copied());
+                }
+                lists
+            })
+            .collect();
+        let entries = parts.iter().map(|part| part.entries().len()).sum();
+        let mut all = Csr::with_capacity(count, entries);
+        for part in parts {
+            all.append(&part);
+        }
+        all
+    }
+
+    /// Returns for each page the pages that it links to, ascending.
+    pub(super) fn successors(&self, image: &GraphImage) -> Csr {
+        Self::lists(self.slots.len(), |page, list| {
+            let slot = self.slots[page];
+            let row = image.row_of(slot).map_or(&[][..], |row| image.row(row));
+            let targets = image.intra(slot).iter().chain(row);
+            list.extend(targets.filter_map(|&target| self.number(target)));
+            list.sort_unstable();
+        })
+    }
+
+    /// Returns the rows of included pages in the order of their first pages: the number of each row in the image,
+    /// and its pages.
+    pub(super) fn rows(&self, image: &GraphImage) -> (Vec<u32>, Csr) {
+        let mut place = vec![NONE; image.row_count()];
+        let mut rows = Vec::new();
+        let mut counts: Vec<u32> = Vec::new();
+        for &slot in &self.slots {
+            if let Some(row) = image.row_of(slot) {
+                let at = &mut place[row as usize];
+                if *at == NONE {
+                    *at = number(rows.len());
+                    rows.push(row);
+                    counts.push(0);
+                }
+                counts[*at as usize] += 1;
+            }
+        }
+        // `members` by counting, so that pages ascend.
+        let mut ends = Vec::with_capacity(counts.len());
+        let mut next = 0;
+        for &count in &counts {
+            ends.push(next);
+            next += count as usize;
+        }
+        let mut entries = vec![0; next];
+        for (page, &slot) in (0..).zip(&self.slots) {
+            if let Some(row) = image.row_of(slot) {
+                let end = &mut ends[place[row as usize] as usize];
+                entries[*end] = page;
+                *end += 1;
+            }
+        }
+        let mut members = Csr::with_capacity(rows.len(), entries.len());
+        let mut rest = entries.as_slice();
+        for count in counts {
+            let (own, others) = rest.split_at(count as usize);
+            members.push(own.iter().copied());
+            rest = others;
+        }
+        (rows, members)
+    }
+
+    /// Returns the graph of the included pages.
+    pub(super) fn page_graph(&self, image: &GraphImage) -> Result<PageGraph> {
+        let intra = Self::lists(self.slots.len(), |page, list| {
+            let targets = image.intra(self.slots[page]).iter();
+            list.extend(targets.filter_map(|&target| self.number(target)));
+        });
+        let intra_in = intra.transpose(self.slots.len());
+        drop(intra);
+        let (rows, all_members) = self.rows(image);
+        let all_targets = Self::lists(rows.len(), |row, list| {
+            list.extend(
+                image
+                    .row(rows[row])
+                    .iter()
+                    .filter_map(|&slot| self.number(slot)),
+            );
+            list.sort_unstable();
+        });
+        let mut members = Csr::default();
+        let mut targets = Csr::default();
+        for row in 0..number(rows.len()) {
+            let to = all_targets.list(row);
+            if !to.is_empty() {
+                members.push(all_members.list(row).iter().copied());
+                targets.push(to.iter().copied());
+            }
+        }
+        PageGraph::new(intra_in, members, &targets).map_err(whole_graph_error)
+    }
+}
+
+/// Returns by slot the numbers of known, not crawled pages that pages link to. All links must be loaded.
+pub(super) fn uncrawled_outlinks(image: &GraphImage) -> Vec<u32> {
+    let known = |slots: &[u32]| {
+        let known = slots.iter().filter(|slot| image.is_known(**slot));
+        number(known.count())
+    };
+    let of_rows: Vec<u32> = (0..number(image.row_count()))
+        .into_par_iter()
+        .map(|row| known(image.row(row)))
+        .collect();
+    (0..number(image.slots()))
+        .into_par_iter()
+        .map(|slot| {
+            let of_row = image.row_of(slot).map_or(0, |row| of_rows[row as usize]);
+            known(image.intra(slot)).saturating_add(of_row)
+        })
+        .collect()
+}
 
 /// The whole graph. Pages are numbered by site name and then by URL, so that nothing depends on
 /// ids.
 pub(super) struct LoadedGraph {
     pub(super) graph: PageGraph,
     /// Sites by name, each with the numbers of its pages.
-    pub(super) sites: Vec<(SiteId, std::ops::Range<u32>)>,
-}
-
-/// Map from page ids to numbers: one table per site, by page index.
-///
-/// Memory: 4 bytes per page id that the bank has assigned, and 16 per site.
-#[derive(Default)]
-pub(super) struct PageNumbers {
-    /// Position and length of the table of each site, by site id.
-    tables: Vec<(usize, u32)>,
-    /// The numbers; [`NONE`] for pages that are not included.
-    numbers: Vec<u32>,
-    pages: u32,
-}
-
-impl PageNumbers {
-    /// Numbers more pages of a site, in this order. Returns the number of pages so far, or `None`
-    /// if there are too many.
-    fn add(&mut self, site: SiteId, pages: impl Iterator<Item = u32> + Clone) -> Option<u32> {
-        let length = pages.clone().max().map_or(0, |last| last + 1);
-        let at = site.0 as usize;
-        if self.tables.len() <= at {
-            self.tables.resize(at + 1, (0, 0));
-        }
-        let start = self.numbers.len();
-        self.tables[at] = (start, length);
-        self.numbers.resize(start + length as usize, NONE);
-        for index in pages {
-            self.numbers[start + index as usize] = self.pages;
-            // `NONE` is not a valid number.
-            self.pages = self.pages.checked_add(1).filter(|next| *next < NONE)?;
-        }
-        Some(self.pages)
-    }
-
-    /// Returns the numbers of a site's pages, by page index.
-    fn of_site(&self, site: SiteId) -> &[u32] {
-        let table = self.tables.get(site.0 as usize);
-        let &(start, length) = table.unwrap_or(&(0, 0));
-        &self.numbers[start..start + length as usize]
-    }
-
-    pub(super) fn pages(&self) -> Vec<PageId> {
-        let mut pages = vec![PageId::new(SiteId(0), 0); self.pages as usize];
-        for site in (0..).map(SiteId).take(self.tables.len()) {
-            for (index, &number) in (0..).zip(self.of_site(site)) {
-                if number != NONE {
-                    pages[number as usize] = PageId::new(site, index);
-                }
-            }
-        }
-        pages
-    }
-
-    pub(super) fn number_of(&self, page: PageId) -> Option<u32> {
-        let number = self.of_site(page.site()).get(page.index() as usize)?;
-        Some(*number).filter(|number| *number != NONE)
-    }
-
-    /// Returns the numbers of included pages, ascending.
-    fn numbers_of(&self, pages: impl Iterator<Item = PageId>) -> Vec<u32> {
-        let mut numbers: Vec<u32> = pages.filter_map(|page| self.number_of(page)).collect();
-        numbers.sort_unstable();
-        numbers
-    }
+    pub(super) sites: Vec<(SiteId, Range<u32>)>,
 }
 
 impl LoadedGraph {
-    /// Loads the whole graph. Cost: one scan each of sites, pages, intra-site links, rows and row
-    /// members, in the order of site names. Memory: 4 bytes per page while it is built, the pages
-    /// of one site, and the graph twice.
+    /// Loads the graph of all known and crawled pages. Cost: that of [`load_image`], and passes over the links.
+    /// Memory: the image, and the graph twice.
     pub(super) fn load(store: &Store, watch: &dyn Watch) -> Result<Self> {
-        Ok(Self::load_each(store, &ALL_PAGES, watch, |_, _| Ok(()))?.0)
+        let image = load_image(store, ImageLinks::All, watch)?;
+        Ok(Self::of_image(&image)?.0)
     }
 
-    /// Loads the graph without the pages that `is_included` rejects, and also returns the numbers of
-    /// its pages. Calls `each` with the pages of every site in the order of their numbers.
-    pub(super) fn load_each(
-        store: &Store,
-        is_included: PageFilter<'_>,
-        watch: &dyn Watch,
-        mut each: impl FnMut(SiteId, &[(PageId, PageRecord)]) -> Result<()>,
-    ) -> Result<(Self, PageNumbers)> {
-        watch.stage("load pages", None);
-        let mut sites = Vec::new();
-        let mut numbers = PageNumbers::default();
-        let mut next = 0_u32;
-        let mut pages = store.scan_by_site(&tables::PAGES)?;
-        for entry in store.scan(&tables::SITE_IDS)? {
-            watch.proceed()?;
-            let (name, site) = entry?;
+    /// Returns the graph of all known and crawled pages of an image, and their numbers.
+    pub(super) fn of_image(image: &GraphImage) -> Result<(Self, Numbering)> {
+        let pages = Numbering::by_site(image, |slot| image.is_live(slot))?;
+        let graph = pages.page_graph(image)?;
+        let mut sites: Vec<(SiteId, Range<u32>)> = Vec::new();
+        let mut next = 0;
+        for run in image.runs() {
             let first = next;
-            let mut live = Vec::new();
-            for entry in pages.of_site(site) {
-                let (page, record) = entry?;
-                if record.state.is_live() && is_included(&name, &record) {
-                    live.push((page, record));
-                }
-            }
-            // Pages are numbered by URL within a site.
-            live.sort_unstable_by(|a, b| a.1.local.cmp(&b.1.local));
-            each(site, &live)?;
-            let of_site = live.iter().map(|(page, _)| page.index());
-            next = numbers
-                .add(site, of_site)
-                .ok_or(StoreError::Full("page to rank"))?;
-            if next > first {
-                sites.push((site, first..next));
+            let of_run = image.order()[run.range()].iter();
+            next += number(of_run.filter(|slot| pages.number(**slot).is_some()).count());
+            match sites.last_mut() {
+                _ if next == first => {}
+                Some((site, range)) if *site == run.site() => range.end = next,
+                _ => sites.push((run.site(), first..next)),
             }
         }
-        watch.stage("load links", None);
-        let mut intra_in = Csr::default();
-        let mut members = Csr::default();
-        let mut targets = Csr::default();
-        let mut links = LinkScan::new(store)?;
-        for (site, pages) in &sites {
-            watch.proceed()?;
-            push_intra(&mut links, *site, pages.clone(), &numbers, &mut intra_in)?;
-            push_rows(&mut links, *site, &numbers, &mut members, &mut targets)?;
-        }
-        let graph = PageGraph::new(intra_in, members, &targets).map_err(whole_graph_error)?;
-        Ok((Self { graph, sites }, numbers))
+        Ok((Self { graph, sites }, pages))
     }
 
     /// Returns the sum of the PageRanks of each site's pages, and the page visits of computing
@@ -149,7 +305,7 @@ impl LoadedGraph {
     pub(super) fn pagerank_by_site(&self, watch: &dyn Watch) -> Result<(Vec<(SiteId, f64)>, u64)> {
         watch.stage("rank the whole graph", None);
         let (scores, visits) = pagerank(&self.graph, watch)?;
-        let sum = |pages: &std::ops::Range<u32>| -> f64 {
+        let sum = |pages: &Range<u32>| -> f64 {
             scores[pages.start as usize..pages.end as usize]
                 .iter()
                 .sum()
@@ -160,83 +316,23 @@ impl LoadedGraph {
     }
 }
 
-/// Appends, for each page of a site, the pages of the site that link to it, ascending.
-///
-/// Memory: 8 bytes per link of the site and 32 per page of it.
-fn push_intra(
-    links: &mut LinkScan<'_>,
-    site: SiteId,
-    pages: std::ops::Range<u32>,
-    numbers: &PageNumbers,
-    intra_in: &mut Csr,
-) -> Result<()> {
-    let of_site = numbers.of_site(site);
-    // Position of a page among the included pages of the site.
-    let place = |index: u32| {
-        let number = of_site.get(index as usize).copied();
-        let number = number.filter(|number| *number != NONE)?;
-        Some((number - pages.start) as usize)
-    };
-    let mut targets: Vec<u32> = Vec::new();
-    let mut of_sources = vec![0..0; pages.len()];
-    // End of the sources of each page. First holds their number, shifted by one.
-    let mut ends = vec![0; pages.len() + 1];
-    for entry in links.intra_of(site) {
-        let (page, to) = entry?;
-        let Some(source) = place(page.index()) else {
-            continue;
-        };
-        let first = targets.len();
-        for target in to.into_iter().filter_map(place) {
-            ends[target + 1] += 1;
-            targets.push(number(target));
-        }
-        of_sources[source] = first..targets.len();
-    }
-    for at in 1..ends.len() {
-        ends[at] += ends[at - 1];
-    }
-    let mut sources = vec![0; targets.len()];
-    for (source, of_source) in pages.clone().zip(of_sources) {
-        for &target in &targets[of_source] {
-            let end = &mut ends[target as usize];
-            sources[*end] = source;
-            *end += 1;
+/// Returns the PageRank of the pages of a numbering, and the page visits of computing it.
+pub(super) fn pagerank_of(
+    image: &GraphImage,
+    pages: &Numbering,
+    watch: &dyn Watch,
+) -> Result<(Vec<f64>, u64)> {
+    watch.stage("rank the whole graph", None);
+    // The order of the sums is that of sites and URLs, as for all pages.
+    let by_site = Numbering::by_site(image, |slot| pages.number(slot).is_some())?;
+    let (scores, visits) = pagerank(&by_site.page_graph(image)?, watch)?;
+    let mut ranks = vec![0.0; scores.len()];
+    for (&slot, score) in by_site.slots.iter().zip(scores) {
+        if let Some(page) = pages.number(slot) {
+            ranks[page as usize] = score;
         }
     }
-    let mut first = 0;
-    for &end in &ends[..pages.len()] {
-        intra_in.push(sources[first..end].iter().copied());
-        first = end;
-    }
-    Ok(())
-}
-
-/// Appends the rows of a site, ordered by their first pages.
-fn push_rows(
-    links: &mut LinkScan<'_>,
-    site: SiteId,
-    numbers: &PageNumbers,
-    members: &mut Csr,
-    targets: &mut Csr,
-) -> Result<()> {
-    let mut rows = Vec::new();
-    for entry in links.carried_rows(site) {
-        let (_, of_row, to) = entry?;
-        let pages = of_row.pages.iter().map(|index| PageId::new(site, index));
-        let of_row = numbers.numbers_of(pages);
-        if !of_row.is_empty() {
-            rows.push((of_row, numbers.numbers_of(to.into_iter())));
-        }
-    }
-    rows.sort_unstable();
-    for (pages, to) in rows {
-        if !to.is_empty() {
-            members.push(pages);
-            targets.push(to);
-        }
-    }
-    Ok(())
+    Ok((ranks, visits))
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ mod check;
 mod disk;
 mod error;
 mod format;
+mod graph_image;
 mod maintenance;
 mod publish;
 mod rocks;
@@ -33,6 +34,7 @@ pub use backup::{
 pub use check::{CheckReport, Finding};
 pub use disk::{create_staged, disk_usage};
 pub use error::{BackupError, StoreError, StoreHint};
+pub use graph_image::{GraphImage, HostPrefix, ImageLinks, ImageSource, PageAttributes, Run};
 pub use maintenance::{
     BankCheck, CompactReport, FileFinding, Lost, MigrateReport, RepairReport, RepairedPart,
     StateCheck, Verdict, check as check_bank, migrate, migrate_to, repair,

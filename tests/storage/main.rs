@@ -25,6 +25,7 @@ mod damages;
 #[cfg(target_os = "linux")]
 mod faults;
 mod fuzz_inputs;
+mod graph_image;
 #[cfg(unix)]
 mod kills;
 mod link_bits;

@@ -40,6 +40,7 @@ pub(super) const ORDERS: &[Order] = &[
             &["disk", "sorter"],
             &["rocks"],
             &["tables"],
+            &["graph_image"],
             &["check"],
             &["publish"],
             &["backup"],
@@ -61,7 +62,8 @@ pub(super) const ORDERS: &[Order] = &[
         folder: &["engine"],
         lines: &[
             &["error", "clock"],
-            &["bank", "web_graph"],
+            &["bank", "page_numbers"],
+            &["web_graph"],
             &["policy"],
             &["plan"],
             &["history"],

@@ -38,7 +38,8 @@ impl Csr {
         self.offsets.push(self.entries.len());
     }
 
-    pub(crate) fn append(&mut self, other: &Self) {
+    /// Appends all lists of `other`.
+    pub fn append(&mut self, other: &Self) {
         let before = self.entries.len();
         self.entries.extend_from_slice(&other.entries);
         let ends = other.offsets.iter().skip(1);

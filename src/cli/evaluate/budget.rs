@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use seedbank::display::counted;
+use seedbank::engine::Which;
 use seedbank::engine::evaluate::{BudgetEvaluation, BudgetRequest, BudgetRow, SeedList};
 use seedbank::engine::refresh::RefreshId;
-use seedbank::engine::{Bank, Which};
 
 use super::list_args;
 use super::output::{TableFormatArgs, list_lines, state_line, warn_of_absent};
@@ -72,7 +72,8 @@ pub(super) fn run(bank: &Path, args: BudgetArgs, session: &Session) -> Result<Ou
         pages: args.pages,
     };
     let found = session.run(|watch| {
-        Bank::at(bank)
+        session
+            .bank(bank)
             .watched(watch.clone())
             .evaluate_budget(&request)
     })?;

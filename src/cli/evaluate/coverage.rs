@@ -4,7 +4,6 @@ use std::path::Path;
 
 use clap::Args;
 use seedbank::display::counted;
-use seedbank::engine::Bank;
 use seedbank::engine::evaluate::{
     CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageRequest, CoverageShare,
 };
@@ -90,7 +89,8 @@ pub(super) fn run(bank: &Path, args: CoverageArgs, session: &Session) -> Result<
         value: args.value.into_options(),
     };
     let found = session.run(|watch| {
-        Bank::at(bank)
+        session
+            .bank(bank)
             .watched(watch.clone())
             .evaluate_coverage(&request)
     })?;

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use seedbank::display::counted;
-use seedbank::engine::Bank;
 use seedbank::engine::evaluate::{ComparedWith, CrawlDepth, CrawlEvaluation, CrawlRequest};
 
 use super::list_args;
@@ -96,7 +95,8 @@ pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Out
         budgets: args.budget,
     };
     let found = session.run(|watch| {
-        Bank::at(bank)
+        session
+            .bank(bank)
             .watched(watch.clone())
             .evaluate_crawl(&request)
     })?;

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use clap::Args;
 use seedbank::display::counted;
-use seedbank::engine::Bank;
 use seedbank::engine::evaluate::{DistanceSpread, DistancesEvaluation, DistancesRequest};
 
 use super::output::{TableFormatArgs, claim_lines, state_line};
@@ -59,7 +58,8 @@ pub(super) fn run(
         rng_seed: args.rng_seed,
     };
     let found = session.run(|watch| {
-        Bank::at(bank)
+        session
+            .bank(bank)
             .watched(watch.clone())
             .evaluate_distances(&request)
     })?;

@@ -5,7 +5,6 @@ use std::path::Path;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use seedbank::display::counted;
-use seedbank::engine::Bank;
 use seedbank::engine::evaluate::{
     ByFetches, ComparedList, Comparison, Estimate, MethodsEvaluation, MethodsRequest,
 };
@@ -105,7 +104,8 @@ pub(super) fn run(bank: &Path, args: MethodsArgs, session: &Session) -> Result<O
         since: args.since,
     };
     let found = session.run(|watch| {
-        Bank::at(bank)
+        session
+            .bank(bank)
             .watched(watch.clone())
             .evaluate_methods(&request)
     })?;

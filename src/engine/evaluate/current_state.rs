@@ -1,19 +1,16 @@
 //! The current state in memory: the whole graph, and the worth of each page.
 
-use std::collections::HashMap;
-
 use super::answers::StateView;
 use crate::engine::EngineError;
+use crate::engine::page_numbers::PageNumbers;
 use crate::engine::query::views::Views;
-use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
-use crate::engine::web_graph::{ALL_PAGES, LoadedGraph, PageNumbers};
-use seedbank_algorithms::cover::{PUniq, Weights, page_value};
+use crate::engine::web_graph::{LoadedGraph, Numbering, load_image, uncrawled_outlinks};
+use seedbank_algorithms::cover::{PUniq, PageFacts, Weights, page_value};
 use seedbank_algorithms::evaluate::{ForwardGraph, PageWorth};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::rank::pagerank;
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::records::{PageRecord, PageState, SiteRecord};
-use seedbank_store::{Store, tables};
+use seedbank_store::{GraphImage, ImageLinks, Store};
 
 /// The state that seeds are evaluated on.
 pub(super) struct CurrentState {
@@ -34,33 +31,29 @@ pub(super) enum Needed {
 }
 
 impl CurrentState {
-    /// Loads the state. Cost: that of [`LoadedGraph::load`], a second scan of row members, and
-    /// PageRank. Memory: the graph twice, 16 bytes per page, and 40 bytes per page for its worth.
+    /// Loads the state. Cost: that of [`LoadedGraph::load`] and PageRank. Memory: the graph image
+    /// and the graph twice, 16 bytes per page, and 40 bytes per page for its worth.
     pub(super) fn load(
         views: Views,
         needed: Needed,
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
-        let mut worth = Vec::new();
         let store: &Store = &views.reader;
-        let mut rows = store.scan_by_site(&tables::ROW_MEMBERS)?;
-        let (whole, numbers) = LoadedGraph::load_each(store, &ALL_PAGES, watch, |site, pages| {
-            if needed == Needed::Worth {
-                let of_rows = uncrawled_of_rows(rows.of_site(site))?;
-                let site = store.need(&tables::SITES, &site)?;
-                push_worth(&site, pages, &of_rows, &mut worth);
-            }
-            Ok(())
-        })?;
-        drop(rows);
+        let image = load_image(store, ImageLinks::All, watch)?;
+        let (whole, numbering) = LoadedGraph::of_image(&image)?;
         let graph = whole.graph;
+        let mut worth = Vec::new();
         if needed == Needed::Worth {
+            worth = worth_of(&image, &numbering);
             watch.stage("rank the whole graph", None);
             let (scores, _) = pagerank(&graph, watch)?;
             for (of_page, score) in worth.iter_mut().zip(scores) {
                 of_page.pagerank = score;
             }
         }
+        let pages = numbering.pages(&image);
+        drop((image, numbering));
+        let numbers = PageNumbers::new(&pages, store.counters()?.next_site)?;
         watch.proceed()?;
         Ok(Self {
             state: state(store)?,
@@ -87,27 +80,33 @@ pub(super) fn state(store: &Store) -> Result<StateView, EngineError> {
     })
 }
 
-/// Appends the worth of the pages of a site, by the default weights.
-fn push_worth(
-    site: &SiteRecord,
-    pages: &[(PageId, PageRecord)],
-    of_rows: &HashMap<u32, u32>,
-    worth: &mut Vec<PageWorth>,
-) {
-    let p_uniq = PUniq::from_digests(site.distinct_digests.into(), site.with_digest.into());
+/// Returns the worth of the pages, by the default weights.
+fn worth_of(image: &GraphImage, pages: &Numbering) -> Vec<PageWorth> {
     let weights = Weights::default();
-    for (_, page) in pages {
-        let crawled = page.state == PageState::Crawled;
-        worth.push(PageWorth {
+    let uncrawled = uncrawled_outlinks(image);
+    let of_page = |&slot: &u32| {
+        let (distinct, with_digest) = image.digests(image.page(slot).site());
+        let p_uniq = PUniq::from_digests(distinct.into(), with_digest.into());
+        let attributes = image.attributes(slot);
+        let given = attributes.uncrawled_given;
+        let facts = PageFacts {
+            spam: image.is_spam(slot),
+            clicks: attributes.clicks,
+            uncrawled_outlinks: given.unwrap_or(uncrawled[slot as usize]),
+            quality: attributes.quality,
+        };
+        let crawled = image.is_crawled(slot);
+        PageWorth {
             pagerank: 0.0,
             value: if crawled {
-                page_value(facts(page, of_rows), p_uniq, &weights)
+                page_value(facts, p_uniq, &weights)
             } else {
                 0
             },
-            clicks: page.clicks,
-            spam: page.spam,
+            clicks: facts.clicks,
+            spam: facts.spam,
             crawled,
-        });
-    }
+        }
+    };
+    pages.slots.iter().map(of_page).collect()
 }

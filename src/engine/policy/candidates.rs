@@ -26,10 +26,12 @@ pub(crate) struct Rejection {
 impl Candidates {
     /// Whether every page may be a seed.
     pub(crate) const fn allows_all(&self) -> bool {
-        self.exclude.is_none()
-            && self.only.is_none()
-            && self.exclude_from_graph.is_none()
-            && self.min_quality == 0
+        !self.has_lists() && self.min_quality == 0
+    }
+
+    /// Whether the conditions depend on URLs.
+    pub(crate) const fn has_lists(&self) -> bool {
+        self.exclude.is_some() || self.only.is_some() || self.exclude_from_graph.is_some()
     }
 
     /// Returns the pages that are excluded from the graph.

@@ -47,7 +47,7 @@ use outcome::Outcome;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::PlanRecord;
 use seedbank_store::tables;
-use seedbank_store::{Changes, Reader, Writer};
+use seedbank_store::{Changes, Writer};
 
 /// See [`Bank::refresh`].
 pub(crate) fn refresh(
@@ -62,7 +62,7 @@ pub(crate) fn refresh(
         Writer::probe(bank.path())?;
     }
     loop {
-        let reader = Reader::open(bank.path())?;
+        let reader = bank.open_state()?;
         let Computed {
             outcome,
             limited_list,

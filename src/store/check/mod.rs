@@ -33,6 +33,7 @@ mod component_cache;
 mod covers;
 mod evidence;
 mod final_list;
+mod graph_image;
 mod inherited_attributes;
 mod links;
 mod meta;
@@ -72,7 +73,8 @@ pub struct CheckReport {
     pub findings: Vec<Finding>,
     /// The number of all findings.
     pub count: u64,
-    /// The number of entries read, by table.
+    /// The number of entries read, by table; with `graph image`, the number of its pages that were compared with
+    /// the tables.
     pub entries: BTreeMap<String, u64>,
 }
 
@@ -209,6 +211,7 @@ impl Store {
         walk.undo(&counters)?;
         walk.blocklist(&counters)?;
         walk.refresh_tables(&counters)?;
+        walk.image()?;
         Ok(walk.report)
     }
 }

@@ -37,6 +37,9 @@ pub(crate) const DAMAGED: &str = "damaged";
 /// The file about the last refused batch.
 pub(crate) const REFUSED: &str = "REFUSED";
 
+/// The folder of the graph image. A reader creates it.
+pub(crate) const IMAGE: &str = "image";
+
 /// The folders of a bank other than the live database.
 pub(crate) const FOLDERS: [&str; 4] = ["published", "loads", "spill", "rejects"];
 
@@ -57,6 +60,7 @@ pub(crate) fn is_bank_entry(name: &str) -> bool {
         REFUSED,
         COPYING,
         DAMAGED,
+        IMAGE,
         "live",
     ];
     let name = name.strip_suffix(".new").unwrap_or(name);

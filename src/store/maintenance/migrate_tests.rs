@@ -64,9 +64,8 @@ fn bank_of_format_0() -> (TestBank, Dump) {
         database.drop_cf(table.name).unwrap();
     }
     drop(database);
-    let store = Store {
-        rocks: Database::open_writer(&live, TABLES, AutoCompaction::Disabled, false).unwrap(),
-    };
+    let store =
+        Store::new(Database::open_writer(&live, TABLES, AutoCompaction::Disabled, false).unwrap());
     write_meta(&store, &[(MetaKey::Format, Meta::Format(0))], None).unwrap();
     let epoch = store.counters().unwrap().epoch;
     acknowledge(&bank, &store, false).unwrap();

@@ -62,9 +62,12 @@ fn assign_new_identity(place: &Path, epoch: u64, format: u32) -> Result<(), Stor
     let current = state.join("CURRENT");
     let mode = fs::metadata(&current).map_err(StoreError::io("look at", &current))?;
     let mode = mode.permissions().mode() & 0o7777;
-    let store = Store {
-        rocks: Database::open_writer(&live, ALL, AutoCompaction::Disabled, format != FORMAT)?,
-    };
+    let store = Store::new(Database::open_writer(
+        &live,
+        ALL,
+        AutoCompaction::Disabled,
+        format != FORMAT,
+    )?);
     let lineage = Meta::Lineage(Lineage::new_bank()?);
     write_meta(&store, &[(MetaKey::Lineage, lineage)], None)?;
     acknowledge(place, &store, false)?;

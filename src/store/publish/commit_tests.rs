@@ -194,9 +194,7 @@ fn what_publishing_left_is_overwritten() {
         },
         // Another state is in its place.
         |published, bank, epoch| {
-            let store = Store {
-                rocks: Database::open_reader(&bank.join("live"), ALL).unwrap(),
-            };
+            let store = Store::new(Database::open_reader(&bank.join("live"), ALL).unwrap());
             assert!(store.counters().unwrap().epoch == epoch);
             fs::create_dir(published.join(epoch.to_string())).unwrap();
             fs::write(published.join(format!("{epoch}/CURRENT")), "junk").unwrap();

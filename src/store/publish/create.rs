@@ -109,9 +109,7 @@ fn fill(place: &Path, settings: &Settings) -> Result<(), StoreError> {
     for folder in FOLDERS {
         fs::create_dir(place.join(folder)).map_err(StoreError::io("make", place.join(folder)))?;
     }
-    let store = Store {
-        rocks: Database::create(&place.join("live"), ALL)?,
-    };
+    let store = Store::new(Database::create(&place.join("live"), ALL)?);
     let values = [
         (MetaKey::Format, Meta::Format(FORMAT)),
         (MetaKey::Settings, Meta::Settings(settings.clone())),

@@ -8,7 +8,9 @@ use std::time::Duration;
 use super::acknowledged::Acknowledged;
 use super::live_state::live_is_damaged;
 use super::published::{Pointer, damaged, state_lock};
-use crate::disk::folder::{ACKNOWLEDGED, WRITER_LOCK, is_folder, marker_format, open_regular};
+use crate::disk::folder::{
+    ACKNOWLEDGED, IMAGE, WRITER_LOCK, is_folder, marker_format, open_regular,
+};
 use crate::error::StoreError;
 use crate::format::FORMAT;
 use crate::tables::store::Store;
@@ -69,8 +71,10 @@ impl Reader {
                 && Pointer::read(path)?.epoch == epoch
                 && is_folder(&pointer.folder(path))
             {
+                let mut store = pointer.open(path)?;
+                store.set_image_folder(Some(path.join(IMAGE)));
                 return Ok(Self {
-                    store: pointer.open(path)?,
+                    store,
                     pointer,
                     _lock: lock,
                 });
@@ -139,6 +143,13 @@ impl Reader {
     /// Fails unless this can be the last published state according to the acknowledgement.
     pub(crate) fn ensure_expected(&self, acknowledged: &Acknowledged) -> Result<(), StoreError> {
         self.pointer.ensure_expected(acknowledged)
+    }
+
+    /// Neither uses the graph image nor writes it.
+    #[must_use]
+    pub fn without_image(mut self) -> Self {
+        self.store.set_image_folder(None);
+        self
     }
 
     /// Returns the epoch of the state.

@@ -8,6 +8,7 @@
 //! BANK/published/N/      the checkpoint of epoch N (hard links); readers hold N.lock
 //! BANK/published/CURRENT the pointer to the current state; replaced by renaming
 //! BANK/loads/            the sorted files of an unfinished bulk load
+//! BANK/image/            the graph image; part of no state
 //! BANK/spill/            the runs of sorts
 //! BANK/REFUSED           the last refused batch; part of no state
 //! BANK/rejects/          the records that batches rejected
@@ -38,6 +39,7 @@ use crate::disk::folder::{
 use crate::disk::lock::take_lock;
 use crate::error::StoreError;
 use crate::format::{FORMAT, upgrade_path};
+use crate::graph_image::remove_image;
 use crate::rocks::database::Database;
 use crate::rocks::manifest::Manifest;
 use crate::rocks::options::AutoCompaction;
@@ -173,14 +175,12 @@ impl Writer {
             logs::sync(&path.join("live")).map_err(StoreError::io("sync", path.join("live")))?;
         }
         let writer = Self {
-            store: Store {
-                rocks: Database::open_writer(
-                    &path.join("live"),
-                    ALL,
-                    compaction,
-                    format != FORMAT,
-                )?,
-            },
+            store: Store::new(Database::open_writer(
+                &path.join("live"),
+                ALL,
+                compaction,
+                format != FORMAT,
+            )?),
             bank: path.to_path_buf(),
             load_memory: AtomicUsize::new(usize::MAX),
             _lock: lock,
@@ -196,6 +196,11 @@ impl Writer {
         clear_loads(path)?;
         clear_spill(path)?;
         Ok(writer)
+    }
+
+    /// Removes the graph image, which the next command that loads the graph writes again.
+    pub fn remove_image(&self) -> Result<(), StoreError> {
+        remove_image(&self.bank)
     }
 
     /// Completes what a killed process or an older build left: a bulk load, a migration, a publication.

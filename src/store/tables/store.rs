@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::records::lineage::StateId;
 use super::records::{Counters, Intent, Lineage, Meta, Settings, UndoRecord};
@@ -18,6 +18,8 @@ use seedbank_algorithms::page::SiteId;
 /// The tables of a bank, open for reading.
 pub struct Store {
     pub(crate) rocks: Database,
+    /// The folder of the graph image; `None` if it is not used.
+    image_folder: Option<PathBuf>,
 }
 
 /// Returns the error of a key of `meta` with a record of another key.
@@ -35,9 +37,27 @@ fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 impl Store {
+    /// Creates the store of a database, without a graph image.
+    pub(crate) const fn new(rocks: Database) -> Self {
+        Self {
+            rocks,
+            image_folder: None,
+        }
+    }
+
+    /// Sets the folder of the graph image; `None` if it is not to be used.
+    pub(crate) fn set_image_folder(&mut self, folder: Option<PathBuf>) {
+        self.image_folder = folder;
+    }
+
+    /// Returns the folder of the graph image; `None` if it is not used.
+    pub(crate) fn image_folder(&self) -> Option<&Path> {
+        self.image_folder.as_deref()
+    }
+
     /// Opens a database read-only. A database of an older format may lack tables.
     pub(crate) fn read(path: &Path) -> Result<Self, StoreError> {
-        let current = Database::open_reader(path, tables::ALL).map(|rocks| Self { rocks });
+        let current = Database::open_reader(path, tables::ALL).map(Self::new);
         if current.is_ok() {
             return current;
         }
@@ -45,7 +65,7 @@ impl Store {
         for older in OLDER {
             let Some(tables) = older.tables else { continue };
             if let Ok(rocks) = Database::open_reader(path, tables) {
-                let store = Self { rocks };
+                let store = Self::new(rocks);
                 if store.format().is_ok_and(|format| format == older.number) {
                     return Ok(store);
                 }

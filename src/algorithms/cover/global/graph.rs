@@ -24,6 +24,30 @@ pub struct WebGraph {
     values_as_known: Vec<i64>,
 }
 
+/// Fails unless there is a list of links for every page, to pages that exist, and no sum of values overflows.
+fn check(values: &[i64], links: &Csr, may_be_seed: &[bool]) -> Result<(), SiteGraphError> {
+    let pages = values.len();
+    // `u32::MAX` means "no page".
+    if u32::try_from(pages).is_err() {
+        return Err(SiteGraphError::TooManyPages(pages));
+    }
+    let beyond = links.entries().iter().find(|p| **p as usize >= pages);
+    if let Some(&page) = beyond.filter(|_| links.len() == pages) {
+        return Err(SiteGraphError::NoSuchPage { page, pages });
+    }
+    if links.len() != pages || may_be_seed.len() != pages {
+        let page = number(links.len().max(may_be_seed.len()));
+        return Err(SiteGraphError::NoSuchPage { page, pages });
+    }
+    // Includes the fetch cost of every page, so that no sum can overflow.
+    let worth: i128 = values.iter().map(|&value| i128::from(value).abs()).sum();
+    let prices = i128::from(MAX_PRICE * UNIT) * pages as i128;
+    if worth + prices > i128::from(i64::MAX) {
+        return Err(SiteGraphError::ValuesTooLarge);
+    }
+    Ok(())
+}
+
 impl WebGraph {
     /// Builds the graph. `predecessors` has a list for each page: the pages that link to it, ascending,
     /// distinct and without itself. A page is a candidate if `may_be_seed` holds for it and it has links.
@@ -32,33 +56,43 @@ impl WebGraph {
         predecessors: Csr,
         may_be_seed: &[bool],
     ) -> Result<Self, SiteGraphError> {
-        let pages = values.len();
-        // `u32::MAX` means "no page".
-        if u32::try_from(pages).is_err() {
-            return Err(SiteGraphError::TooManyPages(pages));
-        }
-        let beyond = predecessors
-            .entries()
-            .iter()
-            .find(|p| **p as usize >= pages);
-        if let Some(&page) = beyond.filter(|_| predecessors.len() == pages) {
-            return Err(SiteGraphError::NoSuchPage { page, pages });
-        }
-        if predecessors.len() != pages || may_be_seed.len() != pages {
-            let page = number(predecessors.len().max(may_be_seed.len()));
-            return Err(SiteGraphError::NoSuchPage { page, pages });
-        }
-        // Includes the fetch cost of every page, so that no sum can overflow.
-        let worth: i128 = values.iter().map(|&value| i128::from(value).abs()).sum();
-        let prices = i128::from(MAX_PRICE * UNIT) * pages as i128;
-        if worth + prices > i128::from(i64::MAX) {
-            return Err(SiteGraphError::ValuesTooLarge);
-        }
-        let successors = predecessors.transpose(pages);
-        let candidates = (0..number(pages))
+        check(&values, &predecessors, may_be_seed)?;
+        let successors = predecessors.transpose(values.len());
+        Ok(Self::of_links(
+            values,
+            successors,
+            predecessors,
+            may_be_seed,
+        ))
+    }
+
+    /// Builds the graph as [`new`](Self::new) does, from the pages that each page links to.
+    pub fn from_successors(
+        values: Vec<i64>,
+        successors: Csr,
+        may_be_seed: &[bool],
+    ) -> Result<Self, SiteGraphError> {
+        check(&values, &successors, may_be_seed)?;
+        let predecessors = successors.transpose(values.len());
+        Ok(Self::of_links(
+            values,
+            successors,
+            predecessors,
+            may_be_seed,
+        ))
+    }
+
+    /// Builds the graph of links that were checked, in both directions.
+    fn of_links(
+        values: Vec<i64>,
+        successors: Csr,
+        predecessors: Csr,
+        may_be_seed: &[bool],
+    ) -> Self {
+        let candidates = (0..number(values.len()))
             .filter(|&page| may_be_seed[page as usize] && !successors.list(page).is_empty())
             .collect();
-        Ok(Self {
+        Self {
             values,
             successors,
             predecessors,
@@ -67,7 +101,7 @@ impl WebGraph {
             caps: Vec::new(),
             known: Vec::new(),
             values_as_known: Vec::new(),
-        })
+        }
     }
 
     /// Sets the pins, pages that are seeds before any pick, in this order, and the caps, each with a group

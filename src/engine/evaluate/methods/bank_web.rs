@@ -4,15 +4,14 @@ use std::collections::HashMap;
 
 use crate::engine::EngineError;
 use crate::engine::history::timeline::PageTimelines;
-use crate::engine::refresh::global::url_order::UrlOrderedGraph;
-use crate::engine::web_graph::ALL_PAGES;
+use crate::engine::web_graph::{Numbering, load_image, read_records};
 use seedbank_algorithms::cover::PageFacts;
 use seedbank_algorithms::graph::{Csr, number};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, SiteMode};
-use seedbank_store::Store;
-use seedbank_store::records::{BatchId, PageState};
+use seedbank_store::records::{BatchId, Hash128, PageState};
+use seedbank_store::{GraphImage, ImageLinks, Store, tables};
 
 /// All crawled and known pages, numbered in URL order, with the facts that determine their values.
 ///
@@ -36,7 +35,7 @@ pub(super) struct BankPage {
     /// Number of uncrawled outlinks in its record; `None` if it is counted.
     pub(super) uncrawled_given: Option<u32>,
     pub(super) quality: u16,
-    /// Number of its content digest among those of the site; `None` without one.
+    /// Number of its content digest, with others for each site; `None` without one.
     pub(super) digest: Option<u32>,
     /// Length of its URL, in bytes.
     pub(super) length: u32,
@@ -48,50 +47,66 @@ pub(super) struct BankSite {
 }
 
 impl BankWeb {
-    /// Loads the published state. Cost: that of [`UrlOrderedGraph::load`].
+    /// Loads the published state. Cost: that of [`load_image`], and a scan of all pages.
     pub(super) fn load(
         store: &Store,
         mode: SiteMode,
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
-        let mut of = Vec::new();
-        let mut sites: Vec<BankSite> = Vec::new();
-        let web = UrlOrderedGraph::load(store, &ALL_PAGES, watch, |id, record, pages| {
-            let mut digests = HashMap::new();
-            let site = number(sites.len());
-            for (_, page) in pages {
-                let next = number(digests.len());
-                let url = ingest::url(&record.name, &page.local, mode);
-                of.push(BankPage {
-                    site,
-                    crawled: page.state == PageState::Crawled,
-                    spam: page.spam,
-                    clicks: page.clicks,
-                    uncrawled_given: page.uncrawled_given,
-                    quality: page.quality(),
-                    digest: page
-                        .digest
-                        .map(|digest| *digests.entry(digest).or_insert(next)),
-                    length: number(url.len()),
-                });
-            }
-            sites.push(BankSite {
-                id,
-                name: record.name.clone(),
-            });
-            Ok(())
+        let image = load_image(store, ImageLinks::All, watch)?;
+        let numbering = Numbering::by_url(&image, |slot| image.is_live(slot))?;
+        let ids = numbering.pages(&image);
+        let records = read_records(store, &image, watch, |site, page| {
+            let length = number(ingest::url(site, &page.local, mode).len());
+            (page.digest, length)
         })?;
+        let sites = Self::sites(store, &image, &numbering)?;
+        let places: HashMap<SiteId, u32> = sites.iter().map(|site| site.id).zip(0..).collect();
+        let mut digests: HashMap<(SiteId, Hash128), u32> = HashMap::new();
+        let mut of = Vec::with_capacity(ids.len());
+        for (&slot, page) in numbering.slots.iter().zip(&ids) {
+            let (digest, length) = records[slot as usize];
+            let next = number(digests.len());
+            let attributes = image.attributes(slot);
+            of.push(BankPage {
+                site: places.get(&page.site()).copied().unwrap_or(0),
+                crawled: image.is_crawled(slot),
+                spam: image.is_spam(slot),
+                clicks: attributes.clicks,
+                uncrawled_given: attributes.uncrawled_given,
+                quality: attributes.quality,
+                digest: digest.map(|digest| *digests.entry((page.site(), digest)).or_insert(next)),
+                length,
+            });
+        }
+        drop((records, digests));
         watch.stage("link pages", None);
-        let of = web.sorted(of);
-        let ids = web.pages();
-        let predecessors = web.predecessors();
-        drop(web);
+        let predecessors = numbering.successors(&image).transpose(ids.len());
         Ok(Self {
             ids,
             of,
             predecessors,
             sites,
         })
+    }
+
+    /// Returns the sites with pages, by name.
+    fn sites(
+        store: &Store,
+        image: &GraphImage,
+        pages: &Numbering,
+    ) -> Result<Vec<BankSite>, EngineError> {
+        let mut sites: Vec<BankSite> = Vec::new();
+        for run in image.runs() {
+            let mut slots = image.order()[run.range()].iter();
+            let is_new = sites.last().is_none_or(|last| last.id != run.site());
+            if is_new && slots.any(|slot| pages.number(*slot).is_some()) {
+                let name = store.need(&tables::SITES, &run.site())?.name;
+                let id = run.site();
+                sites.push(BankSite { id, name });
+            }
+        }
+        Ok(sites)
     }
 
     pub(super) fn pages(&self) -> u32 {

@@ -13,6 +13,7 @@
 //! | stored results of pins, as text | replaced |
 //! | lists of bad records, in the bank's folder | the lines are removed |
 //! | undo data of the last batch | deleted: nothing can be undone |
+//! | the graph image, with names of hosts | removed |
 //! | files of tables, MANIFEST, published states | remain until they are merged |
 
 mod matches;
@@ -248,9 +249,13 @@ impl Bank {
         report.seconds = begun.elapsed().as_secs_f64();
         let links = report.counts.links_removed;
         let (changes, counters) = finish_batch(passes, &report, [0; 32], Vec::new())?;
+        // Its hosts may be those of forgotten pages. The next command writes another one.
+        writer.remove_image()?;
         watch.stage("commit", None);
         watch.proceed()?;
         writer.commit_irreversible(changes, counters)?;
+        // A command that began before the commit may have written it again.
+        writer.remove_image()?;
         Ok(ForgetReport {
             batch,
             pages: found.pages.len(),

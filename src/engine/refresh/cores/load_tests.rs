@@ -58,33 +58,23 @@ fn pages_are_numbered_in_url_order() {
         let bank = bank(folder.path(), mode);
         let store = Reader::open(bank.path()).unwrap();
         let sites = store.counters().unwrap().next_site;
-        for max_sorted in [0, 1, MAX_SORTED] {
-            let rules = PageFilter {
-                store: &store,
-                watch: &Unwatched,
-                keep_spam: false,
-                pages: Pages::All,
-                excluded: None,
-                mode,
-                max_sorted,
-            };
-            let (pages, ineligible) = rules.number(sites).unwrap();
-            let url = |page: &PageId| {
-                let record = store.need(&tables::PAGES, page).unwrap();
-                let site = store.need(&tables::SITES, &page.site()).unwrap();
-                ingest::url(&site.name, &record.local, mode)
-            };
-            let urls: Vec<String> = pages.iter().map(url).collect();
-            assert_eq!(urls, URLS, "{mode:?}, {max_sorted}");
-            assert!(ineligible.is_empty());
-            let numbers = PageNumbers::new(&pages, sites).unwrap();
-            for (number, page) in (0..).zip(&pages) {
-                assert_eq!(numbers.number_of(*page), Some(number));
-                let other = PageId::new(page.site(), u32::MAX);
-                assert_eq!(numbers.number_of(other), None);
-            }
-            assert_eq!(numbers.number_of(PageId::new(SiteId(sites), 0)), None);
+        let ResolvedPlan::Cores(plan) = PlanOptions::default().resolve().unwrap() else {
+            panic!("another method");
+        };
+        let hubs = LoadedHubGraph::load(&store, &plan, None, &Unwatched).unwrap();
+        let url = |page: &PageId| {
+            let record = store.need(&tables::PAGES, page).unwrap();
+            let site = store.need(&tables::SITES, &page.site()).unwrap();
+            ingest::url(&site.name, &record.local, mode)
+        };
+        let urls: Vec<String> = hubs.pages.iter().map(url).collect();
+        assert_eq!(urls, URLS, "{mode:?}");
+        assert!(hubs.ineligible.is_empty());
+        for (number, page) in (0..).zip(&hubs.pages) {
+            assert_eq!(hubs.number(*page), Some(number));
+            assert_eq!(hubs.number(PageId::new(page.site(), u32::MAX)), None);
         }
+        assert_eq!(hubs.number(PageId::new(SiteId(sites), 0)), None);
     }
 }
 

@@ -6,7 +6,6 @@ mod cached_steps;
 mod component_results;
 pub(crate) mod evidence;
 mod incremental;
-pub(crate) mod linked_pages;
 pub(crate) mod load;
 mod neighbourhood;
 pub(crate) mod page_evidence;

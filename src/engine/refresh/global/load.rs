@@ -1,23 +1,25 @@
 //! Loads the whole web for plans over it: all crawled and known pages in URL order, their values,
 //! and all links.
 //!
-//! Memory: that of [`UrlOrderedGraph`], then the links in both directions and 20 bytes per page.
+//! Memory: the graph image, the links in one direction and 20 bytes per page; then, without the image, the links
+//! in both directions.
 
 use std::collections::HashMap;
 
-use super::url_order::UrlOrderedGraph;
 use crate::engine::Result;
 use crate::engine::error::web_graph_error;
 use crate::engine::policy::{LoadedPolicy, Policy};
-use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
 use crate::engine::refresh::run_context::RunContext;
+use crate::engine::web_graph::{
+    Numbering, load_image, pagerank_of, read_records, uncrawled_outlinks,
+};
 use seedbank_algorithms::cover::global::{Cap, ValueBy, WebChoice, WebGraph};
 use seedbank_algorithms::cover::{Method, PUniq, PageFacts, page_value, pagerank_values};
-use seedbank_algorithms::page::PageId;
-use seedbank_algorithms::rank::pagerank;
+use seedbank_algorithms::graph::{NONE, number};
+use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest;
-use seedbank_store::records::{PageRecord, PageState};
-use seedbank_store::tables;
+use seedbank_store::{GraphImage, ImageLinks, Store, tables};
 
 /// The web in memory, with pages numbered in URL order.
 pub(super) struct LoadedWeb {
@@ -54,71 +56,63 @@ impl LoadedWeb {
             policy: rules,
             watch,
         } = context;
-        let (mut values, mut values_as_known) = (Vec::new(), Vec::new());
-        let mut marks = Vec::new();
-        let has_quality = choice.weights.quality.0 != 0;
-        let candidates = &rules.candidates;
-        let is_included = |site: &str, page: &PageRecord| !candidates.is_excluded(site, page);
-        let mut groups = Groups {
-            policy: rules.policy,
-            ..Groups::default()
-        };
-        let mut of_pages = Vec::new();
-        let mut rows = store.scan_by_site(&tables::ROW_MEMBERS)?;
-        let web = UrlOrderedGraph::load(store, &is_included, watch, |site, record, pages| {
-            if let Some(group) = groups.next_site(&record.name) {
-                of_pages.extend(pages.iter().map(|_| group));
-            }
-            let (distinct, with_digest) = (record.distinct_digests, record.with_digest);
-            let p_uniq = PUniq::new(choice.p_uniq, distinct.into(), with_digest.into());
-            let of_rows = uncrawled_of_rows(rows.of_site(site))?;
-            for (_, page) in pages {
-                let facts = facts(page, &of_rows);
-                let crawled = page.state == PageState::Crawled;
-                values.push(value_of(page, facts, p_uniq, choice));
-                if has_quality {
-                    values_as_known.push(choice.weights.quality_value(facts.quality));
-                }
-                marks.push(Mark {
-                    may_be_seed: may_be_seed(page, rules, &record.name),
-                    crawled,
-                    spam: facts.spam,
-                    clicked: facts.clicks > 0,
-                    uncrawled_outlinks: if crawled { facts.uncrawled_outlinks } else { 0 },
-                    quality: facts.quality,
-                });
-            }
-            Ok(())
+        let image = load_image(store, ImageLinks::All, watch)?;
+        let allowed = Allowed::read(store, &image, rules, watch)?;
+        let numbers = Numbering::by_url(&image, |slot| {
+            image.is_live(slot) && !allowed.is_excluded(slot)
         })?;
+        let pages = numbers.pages(&image);
+        let uncrawled = uncrawled_outlinks(&image);
+        let has_quality = choice.weights.quality.0 != 0;
+        let count = pages.len();
+        let (mut values, mut marks) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut values_as_known = Vec::new();
+        for (&slot, page) in numbers.slots.iter().zip(&pages) {
+            let attributes = image.attributes(slot);
+            let (distinct, with_digest) = image.digests(page.site());
+            let p_uniq = PUniq::new(choice.p_uniq, distinct.into(), with_digest.into());
+            let given = attributes.uncrawled_given;
+            let facts = PageFacts {
+                spam: image.is_spam(slot),
+                clicks: attributes.clicks,
+                uncrawled_outlinks: given.unwrap_or(uncrawled[slot as usize]),
+                quality: attributes.quality,
+            };
+            let crawled = image.is_crawled(slot);
+            values.push(value_of(crawled, facts, p_uniq, choice));
+            if has_quality {
+                values_as_known.push(choice.weights.quality_value(facts.quality));
+            }
+            marks.push(Mark {
+                may_be_seed: crawled && !facts.spam && allowed.allows(slot, facts.quality),
+                crawled,
+                spam: facts.spam,
+                clicked: facts.clicks > 0,
+                uncrawled_outlinks: if crawled { facts.uncrawled_outlinks } else { 0 },
+                quality: facts.quality,
+            });
+        }
+        drop(uncrawled);
         let (mut ranks, mut rank_visits) = (Vec::new(), 0);
         if choice.value_by == ValueBy::Pagerank || choice.method == Method::Pagerank {
-            watch.stage("rank the whole graph", None);
-            (ranks, rank_visits) = pagerank(&web.whole, watch)?;
+            (ranks, rank_visits) = pagerank_of(&image, &numbers, watch)?;
         }
         if choice.value_by == ValueBy::Pagerank {
             values = pagerank_values(&ranks);
         }
         watch.stage("link pages", None);
-        // Everything was collected in loading order; the selection needs URL order.
-        let values = web.sorted(values);
-        if has_quality {
-            values_as_known = web.sorted(values_as_known);
-        }
-        let marks = web.sorted(marks);
-        let ranks = web.sorted(ranks);
-        let of_pages = web.sorted(of_pages);
-        // Free the graph in loading order before the final one is built.
-        let pages = web.pages();
-        let predecessors = web.predecessors();
-        drop(web);
+        let successors = numbers.successors(&image);
+        // Free the image before the graph is built.
+        drop((image, numbers));
         watch.proceed()?;
         let may_be_seed: Vec<bool> = marks.iter().map(|of| of.may_be_seed).collect();
         let known: Vec<bool> = marks.iter().map(|of| !of.crawled).collect();
         let pins = numbers_of(&pages, &rules.pins.pages);
-        let caps = groups.caps(&of_pages);
-        let graph = WebGraph::new(values, predecessors, &may_be_seed).map_err(web_graph_error)?;
+        let caps = caps(store, &pages, &rules.policy)?;
+        let graph = WebGraph::from_successors(values, successors, &may_be_seed);
         Ok(Self {
             graph: graph
+                .map_err(web_graph_error)?
                 .with_constraints(pins, caps)
                 .map_err(web_graph_error)?
                 .with_known(known, values_as_known),
@@ -130,18 +124,56 @@ impl LoadedWeb {
     }
 }
 
+/// The pages that a policy excludes from the graph, and those that it allows as seeds.
+struct Allowed {
+    /// By slot: whether the page is excluded, and whether it may be a seed. `None` if that does not depend on
+    /// URLs.
+    by_url: Option<Vec<(bool, bool)>>,
+    min_quality: u16,
+}
+
+impl Allowed {
+    /// Cost: a scan of all pages if the policy has lists.
+    fn read(
+        store: &Store,
+        image: &GraphImage,
+        rules: &LoadedPolicy,
+        watch: &dyn Watch,
+    ) -> Result<Self> {
+        let candidates = &rules.candidates;
+        let by_url = if candidates.has_lists() {
+            Some(read_records(store, image, watch, |site, page| {
+                let is_excluded = candidates.is_excluded(site, page);
+                (is_excluded, candidates.allows(site, page))
+            })?)
+        } else {
+            None
+        };
+        Ok(Self {
+            by_url,
+            min_quality: rules.policy.min_quality,
+        })
+    }
+
+    fn is_excluded(&self, slot: u32) -> bool {
+        self.by_url.as_ref().is_some_and(|of| of[slot as usize].0)
+    }
+
+    fn allows(&self, slot: u32, quality: u16) -> bool {
+        match &self.by_url {
+            Some(of) => of[slot as usize].1,
+            None => quality >= self.min_quality,
+        }
+    }
+}
+
 /// Returns the value of a page by its own attributes, in millionths.
-fn value_of(page: &PageRecord, facts: PageFacts, p_uniq: PUniq, choice: &WebChoice) -> i64 {
-    if page.state == PageState::Crawled {
+fn value_of(crawled: bool, facts: PageFacts, p_uniq: PUniq, choice: &WebChoice) -> i64 {
+    if crawled {
         page_value(facts, p_uniq, &choice.weights)
     } else {
         choice.given_value_known().0 + choice.weights.quality_value(facts.quality)
     }
-}
-
-/// Whether a page of a site can be a seed, provided that it has links.
-fn may_be_seed(page: &PageRecord, rules: &LoadedPolicy, site: &str) -> bool {
-    page.state == PageState::Crawled && !page.spam && rules.candidates.allows(site, page)
 }
 
 /// Returns the numbers of pages, in the given order, without those that are not in the web.
@@ -158,36 +190,27 @@ fn numbers_of(web: &[PageId], pages: &[PageId]) -> Vec<u32> {
     found.into_iter().map(|(_, number)| number).collect()
 }
 
-/// Numbers of sites and of their domains, for caps.
-#[derive(Default)]
-struct Groups {
-    policy: Policy,
-    sites: u32,
-    domains: HashMap<String, u32>,
-}
-
-impl Groups {
-    /// Returns the numbers of the next site and of its domain; `None` without caps.
-    fn next_site(&mut self, site: &str) -> Option<(u32, u32)> {
-        if !self.policy.has_caps() {
-            return None;
+/// Returns the caps of a policy, with the sites and the domains of pages as groups.
+fn caps(store: &Store, pages: &[PageId], policy: &Policy) -> Result<Vec<Cap>> {
+    let mut caps = Vec::new();
+    if let Some(most) = policy.max_per_site {
+        let group = pages.iter().map(|page| page.site().0).collect();
+        caps.push(Cap { group, most });
+    }
+    if let Some(most) = policy.max_per_domain {
+        let mut domains: HashMap<String, u32> = HashMap::new();
+        let mut of_sites: HashMap<SiteId, u32> = HashMap::new();
+        for entry in store.scan(&tables::SITES)? {
+            let (site, record) = entry?;
+            let next = number(domains.len());
+            let domain = ingest::registrable_domain(&record.name).to_owned();
+            of_sites.insert(site, *domains.entry(domain).or_insert(next));
         }
-        self.sites += 1;
-        let next = u32::try_from(self.domains.len()).unwrap_or(u32::MAX);
-        let domain = ingest::registrable_domain(site).to_owned();
-        Some((self.sites - 1, *self.domains.entry(domain).or_insert(next)))
+        let group = pages.iter().map(|page| of_sites.get(&page.site()));
+        let group = group
+            .map(|domain| domain.copied().unwrap_or(NONE))
+            .collect();
+        caps.push(Cap { group, most });
     }
-
-    /// Returns the caps, given the site and domain of each page.
-    fn caps(&self, of_pages: &[(u32, u32)]) -> Vec<Cap> {
-        let cap = |most: Option<u32>, group: fn(&(u32, u32)) -> u32| {
-            most.map(|most| Cap {
-                group: of_pages.iter().map(group).collect(),
-                most,
-            })
-        };
-        let per_site = cap(self.policy.max_per_site, |of| of.0);
-        let per_domain = cap(self.policy.max_per_domain, |of| of.1);
-        per_site.into_iter().chain(per_domain).collect()
-    }
+    Ok(caps)
 }

@@ -9,7 +9,6 @@
 
 pub(crate) mod evidence;
 pub(crate) mod load;
-pub(crate) mod url_order;
 
 use crate::engine::Result;
 use crate::engine::error::PlanError;
