@@ -162,14 +162,15 @@ impl Bank {
         }
     }
 
-    /// Returns a handle whose results contain only the last part of file paths, and for files of
-    /// the bank the path within it. Use it for readers who should not learn about paths on this
-    /// machine.
+    /// Returns another handle to the bank, unwatched and not pinned, whose results contain only the last
+    /// part of file paths, and for files of the bank the path within it. Use it for readers who should
+    /// not learn about paths on this machine.
     #[cfg(feature = "serve")]
-    pub(crate) fn hiding_folders(self) -> Self {
+    pub(crate) fn hiding_folders(&self) -> Self {
         Self {
             hides_folders: true,
-            ..self
+            uses_image: self.uses_image,
+            ..Self::at(&self.path)
         }
     }
 

@@ -133,7 +133,7 @@ impl Server {
             return Err(ServeError::Open(address));
         }
         let cores = available_parallelism().map_or(2, usize::from);
-        let executor = Executor::new(bank.clone().hiding_folders(), (4 * cores).max(16));
+        let executor = Executor::new(bank.hiding_folders(), (4 * cores).max(16));
         // Fail at once if the bank does not exist.
         executor.snapshot.get()?;
         let failed = |source| ServeError::Listen { address, source };

@@ -32,8 +32,8 @@ fn copy_into(from: &Path, to: &Path, linked: &mut HashMap<(u64, u64), PathBuf>) 
     }
 }
 
-/// All files under a folder, by their paths within it, in order. The file about the last refused batch
-/// is left out, since it belongs to no state of a bank.
+/// All files under a folder, by their paths within it, in order. The graph image and the file about the
+/// last refused batch are left out, since they belong to no state of a bank.
 pub fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -41,7 +41,9 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
         for entry in fs::read_dir(next).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() && !path.is_symlink() {
-                folders.push(path);
+                if path.file_name() != Some("image".as_ref()) {
+                    folders.push(path);
+                }
             } else if path.file_name() != Some("REFUSED".as_ref()) {
                 found.push(path.strip_prefix(folder).unwrap().to_path_buf());
             }
