@@ -64,7 +64,7 @@ fn from_file(bank: &Bank, links: ImageLinks) -> Result<Option<(GraphImage, u64)>
 #[test]
 fn what_changed_since_is_read_from_the_tables() {
     let patched = std::cell::Cell::new(0);
-    for_each_history(60, 4, |bank, more| {
+    for_each_history(30, 4, |bank, more| {
         // The image has a state that may be empty.
         load(bank, ImageLinks::All);
         for (at, batch) in more.iter().enumerate() {
@@ -83,7 +83,7 @@ fn what_changed_since_is_read_from_the_tables() {
         }
     });
     assert!(
-        patched.get() > 100,
+        patched.get() > 50,
         "only {} images were brought up to date",
         patched.get()
     );
@@ -176,6 +176,43 @@ fn an_image_of_another_bank_or_of_a_diverged_copy_is_not_used() {
     assert!(from_file(&bank, ImageLinks::All).unwrap().is_some());
     fs::copy(file(&copied), file(&bank)).unwrap();
     assert!(from_file(&bank, ImageLinks::All).unwrap().is_none());
+}
+
+#[test]
+fn a_reader_of_an_older_state_leaves_the_image() {
+    let folder = crate::support::scratch();
+    let bank = refreshed(folder.path());
+    with_state(&bank, |reader, prefix| {
+        let path = folder.path().join("delta.jsonl");
+        fs::write(
+            &path,
+            crate::support::command::record("http://a.example/", &[]),
+        )
+        .unwrap();
+        bank.ingest(&crate::support::model::request(&path)).unwrap();
+        fs::remove_file(file(&bank)).unwrap();
+        load(&bank, ImageLinks::All);
+        let new = fs::read(file(&bank)).unwrap();
+        let old = GraphImage::load(reader, ImageLinks::All, prefix, &Unwatched).unwrap();
+        assert_eq!(old.1, ImageSource::Tables);
+        assert!(fs::read(file(&bank)).unwrap() == new);
+    });
+}
+
+#[test]
+fn loading_for_cores_keeps_the_links_inside_sites() {
+    let folder = crate::support::scratch();
+    let bank = refreshed(folder.path());
+    // More pages than one reads by key.
+    let crawl = seedbank::synth::SynthOptions {
+        rng_seed: 7,
+        ..seedbank::synth::SynthOptions::new(300)
+    };
+    let path = folder.path().join("other.jsonl");
+    fs::write(&path, seedbank::synth::day_text(&crawl, 0).unwrap()).unwrap();
+    bank.ingest(&crate::support::model::request(&path)).unwrap();
+    assert_eq!(load(&bank, ImageLinks::InterSite).1, ImageSource::Tables);
+    assert_eq!(load(&bank, ImageLinks::All).1, ImageSource::File(0));
 }
 
 #[test]

@@ -110,6 +110,28 @@ pub(super) fn open(
     Ok(is_usable.then_some(ImageFile { file, header }))
 }
 
+/// What a folder's file of this bank has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Existing {
+    pub(super) batch: BatchId,
+    pub(super) links: ImageLinks,
+}
+
+/// Returns what the file in a folder has, whether its state is one of this bank or of a diverged copy; `None` if there
+/// is none.
+pub(super) fn existing(store: &Store, folder: &Path) -> Option<Existing> {
+    let mut file = open_regular(&folder.join(GRAPH)).ok()?;
+    let header = read_header(&mut file).ok()?;
+    (header.bank == store.lineage().ok()?.bank).then_some(Existing {
+        batch: header.batch,
+        links: if header.has_all {
+            ImageLinks::All
+        } else {
+            ImageLinks::InterSite
+        },
+    })
+}
+
 fn invalid(what: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }

@@ -154,7 +154,7 @@ pub enum ImageSource {
 
 impl GraphImage {
     /// Loads the graph of a state, from the image if there is a usable one, else from the tables. Then it
-    /// writes the image, unless another process does.
+    /// writes the image, unless another process does, or the file has a later state.
     ///
     /// Cost: from the tables, one scan of sites, pages, rows and intra-site links, and the sorting of the URLs
     /// of each site; from the file, reads it in sequence, and a few keys for each page that later batches
@@ -166,24 +166,34 @@ impl GraphImage {
         watch: &dyn Watch,
     ) -> Result<(Self, ImageSource), StoreError> {
         watch.stage("load graph", None);
-        if let Some(folder) = store.image_folder() {
-            match patch::read_current(store, folder, Limit::Cost, links, prefix, watch) {
-                Ok(Some((image, changed))) => {
-                    if changed > image.page_count() / REWRITE_SHARE {
-                        image.normalised().save(store, folder, links);
-                    }
-                    return Ok((image, ImageSource::File(changed)));
+        let Some(folder) = store.image_folder() else {
+            let image = scan::scan(store, links, prefix, watch)?;
+            return Ok((image, ImageSource::Tables));
+        };
+        let existing = file::existing(store, folder);
+        match patch::read_current(store, folder, Limit::Cost, links, prefix, watch) {
+            Ok(Some((image, changed))) => {
+                let is_whole = existing.is_some_and(|existing| existing.links <= links);
+                if is_whole && changed > image.page_count() / REWRITE_SHARE {
+                    image.normalised().save(store, folder, links);
                 }
-                Ok(None) => {}
-                Err(StoreError::Interrupted(stop)) => return Err(stop.into()),
-                // Whatever is wrong with the tables, the scan finds and reports it.
-                Err(e) => tracing::debug!("the graph image is not used: {e:?}"),
+                return Ok((image, ImageSource::File(changed)));
             }
+            Ok(None) => {}
+            Err(StoreError::Interrupted(stop)) => return Err(stop.into()),
+            // Whatever is wrong with the tables, the scan finds and reports it.
+            Err(e) => tracing::debug!("the graph image is not used: {e:?}"),
         }
+        // Readers of an older state leave the image to those of the current one.
+        let batch = store.counters()?.batch;
+        if existing.is_some_and(|existing| existing.batch > batch) {
+            let image = scan::scan(store, links, prefix, watch)?;
+            return Ok((image, ImageSource::Tables));
+        }
+        // The new file replaces all that the old one is used for.
+        let links = existing.map_or(links, |existing| existing.links.max(links));
         let image = scan::scan(store, links, prefix, watch)?;
-        if let Some(folder) = store.image_folder() {
-            image.save(store, folder, links);
-        }
+        image.save(store, folder, links);
         Ok((image, ImageSource::Tables))
     }
 

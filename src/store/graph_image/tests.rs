@@ -16,7 +16,7 @@ proptest! {
         let (lengths, entries) = columns::take_lists(&mut from, lists.len(), 1 << 20).unwrap();
         from.finish().unwrap();
         prop_assert_eq!(entries, lists.concat());
-        let expected: Vec<u32> = lists.iter().map(|list| list.len() as u32).collect();
+        let expected: Vec<u32> = lists.iter().map(|list| u32::try_from(list.len()).unwrap()).collect();
         prop_assert_eq!(lengths, expected);
     }
 }
