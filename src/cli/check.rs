@@ -102,6 +102,14 @@ pub(super) fn text(check: &BankCheck) -> String {
         }
         append_line!(text, "{name} state: {}", describe_state(state, is_same));
     }
+    match (&check.image.what, check.image.pages) {
+        (Some(what), _) => append_line!(text, "graph image: {what}"),
+        (None, 0) => {}
+        (None, pages) => {
+            let pages = counted(pages, "page");
+            append_line!(text, "graph image: {pages} compared with the tables");
+        }
+    }
     let found = match check.count() {
         0 => "no problems found".to_owned(),
         1 => "1 problem found".to_owned(),

@@ -71,6 +71,7 @@ fn text(report: &RepairReport) -> String {
             RepairedPart::LivePointer => "live/CURRENT was rewritten\n",
             RepairedPart::Live => "the live state was rebuilt from the published one\n",
             RepairedPart::Published => "the live state was published again\n",
+            RepairedPart::Image => "the graph image was removed\n",
         });
     }
     if let Some(folder) = &report.moved_to {

@@ -4,8 +4,8 @@
 pub use seedbank_store::tables::FORMAT;
 pub use seedbank_store::{
     BackupReport, BackupRequest, BackupSummary, BackupView, Backups, BankCheck, CompactReport,
-    DamagedBackup, Lost, MigrateReport, RepairReport, RepairedPart, RestoreReport, StateCheck,
-    TableGroup, Verdict,
+    DamagedBackup, ImageCheck, Lost, MigrateReport, RepairReport, RepairedPart, RestoreReport,
+    StateCheck, TableGroup, Verdict,
 };
 
 use std::path::Path;

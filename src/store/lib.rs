@@ -31,7 +31,7 @@ pub use backup::{
     BackupReport, BackupRequest, BackupSummary, BackupView, Backups, DamagedBackup, RestoreReport,
     backup, backups, restore,
 };
-pub use check::{CheckReport, Finding};
+pub use check::{CheckReport, Finding, ImageCheck};
 pub use disk::{create_staged, disk_usage};
 pub use error::{BackupError, StoreError, StoreHint};
 pub use graph_image::{GraphImage, HostPrefix, ImageLinks, ImageSource, PageAttributes, Run};

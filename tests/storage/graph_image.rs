@@ -267,14 +267,30 @@ fn without_an_image_nothing_is_read_or_written() {
 fn check_compares_the_image() {
     let folder = crate::support::scratch();
     let bank = refreshed(folder.path());
-    let entries = |bank: &Bank| {
+    let compared = |bank: &Bank| {
         assert_clean(bank);
-        let entries = bank.check().unwrap().published.walk.entries;
-        entries.get("graph image").copied().unwrap_or(0)
+        bank.check().unwrap().image.pages
     };
-    assert!(entries(&bank) > 100);
+    assert!(compared(&bank) > 100);
     fs::remove_dir_all(bank.path().join("image")).unwrap();
-    assert_eq!(entries(&bank), 0);
+    assert_eq!(compared(&bank), 0);
+}
+
+#[test]
+fn check_finds_an_image_that_differs() {
+    let folder = crate::support::scratch();
+    let bank = refreshed(folder.path());
+    // Every page gets the record of another one.
+    let pages = seedbank_store::raw_entries(bank.path(), "pages").unwrap();
+    let shifted = pages.iter().zip(pages.iter().cycle().skip(1));
+    let shifted: Vec<_> = shifted
+        .map(|(page, other)| (page.0.clone(), Some(other.1.clone())))
+        .collect();
+    seedbank_store::raw_write(bank.path(), "pages", &shifted).unwrap();
+    // Publishes the live state.
+    bank.compact(true).unwrap();
+    let check = bank.check().unwrap();
+    assert!(check.image.what.is_some() && !check.is_clean());
 }
 
 #[test]

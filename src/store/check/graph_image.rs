@@ -1,26 +1,38 @@
 //! The graph image: a sample of its pages has the state and the links that the tables have.
 
-use super::Walk;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::error::StoreError;
 use crate::graph_image::{GraphImage, ImageLinks, PageAttributes};
 use crate::tables::PAGES;
 use crate::tables::records::{PageRecord, PageState};
+use crate::tables::store::Store;
 use seedbank_algorithms::page::{PageId, RowId};
-
-/// The name of the image among the tables.
-const IMAGE: &str = "graph image";
+use seedbank_algorithms::watch::Watch;
 
 /// The number of pages that are compared.
 const SAMPLE: usize = 1000;
 
-impl Walk<'_> {
-    /// Compares pages at equal distances with the tables. An image that is damaged, or that has no state of this
-    /// bank, is no finding: it is not used, and the next command that loads the graph replaces it.
-    pub(super) fn image(&mut self) -> Result<(), StoreError> {
-        // Only new pages have a host, and it is not compared.
+/// The comparison of the graph image with the tables.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct ImageCheck {
+    /// The number of pages that were compared; 0 if there is no usable image.
+    pub pages: u64,
+    /// What differs; `None` if nothing does.
+    pub what: Option<String>,
+}
+
+impl Store {
+    /// Compares pages of the graph image, at equal distances, with the tables. An image that is damaged or has no
+    /// state of this bank is not used, so it is not compared either.
+    pub(crate) fn check_image(&self, watch: &dyn Watch) -> Result<ImageCheck, StoreError> {
+        // Hosts are not compared.
         let prefix = |_: &str, local: &str, out: &mut String| out.push_str(local);
-        let read = |links| GraphImage::from_file(self.store, links, &prefix, self.watch);
-        self.watch.stage(IMAGE, None);
+        let read = |links| GraphImage::from_file(self, links, &prefix, watch);
+        watch.stage("graph image", None);
+        let mut check = ImageCheck::default();
         let mut links = ImageLinks::All;
         let mut image = read(links);
         if matches!(image, Ok(None)) {
@@ -30,24 +42,27 @@ impl Walk<'_> {
         let image = match image {
             Ok(Some((image, _))) => image,
             Err(StoreError::Interrupted(stop)) => return Err(stop.into()),
-            _ => return Ok(()),
+            _ => return Ok(check),
         };
         let step = image.slots().div_ceil(SAMPLE).max(1);
-        let mut compared = 0;
         for slot in (0..image.slots()).step_by(step) {
-            self.watch.proceed()?;
+            watch.proceed()?;
             let slot = u32::try_from(slot).unwrap_or(u32::MAX);
             let page = image.page(slot);
-            if let Some(record) = self.store.get(&PAGES, &page)? {
-                compared += 1;
-                if !self.is_equal(&image, links, slot, &record)? {
-                    let what = "it differs from the tables: remove the folder `image` of the bank";
-                    self.find(IMAGE, page, what);
-                }
+            // The check of the tables reports what cannot be read.
+            let Ok(Some(record)) = self.get(&PAGES, &page) else {
+                continue;
+            };
+            check.pages += 1;
+            if self
+                .is_equal(&image, links, slot, &record)
+                .is_ok_and(|equal| !equal)
+            {
+                check.what = Some(format!("{page} differs from the tables"));
+                break;
             }
         }
-        self.report.entries.insert(IMAGE.to_owned(), compared);
-        Ok(())
+        Ok(check)
     }
 
     fn is_equal(
@@ -64,10 +79,7 @@ impl Walk<'_> {
             pages
         };
         let row = match record.row {
-            Some(row) => self
-                .store
-                .row(RowId::new(page.site(), row))?
-                .unwrap_or_default(),
+            Some(row) => self.row(RowId::new(page.site(), row))?.unwrap_or_default(),
             None => Vec::new(),
         };
         let of_image = image.row_of(slot).map(|row| pages(image.row(row)));
@@ -82,7 +94,7 @@ impl Walk<'_> {
         if links == ImageLinks::InterSite {
             return Ok(true);
         }
-        let intra = self.store.intra(page)?.into_iter();
+        let intra = self.intra(page)?.into_iter();
         let intra: Vec<PageId> = intra.map(|index| PageId::new(page.site(), index)).collect();
         Ok(pages(image.intra(slot)) == intra
             && image.attributes(slot) == PageAttributes::of(record))

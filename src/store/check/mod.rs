@@ -26,6 +26,7 @@ use crate::tables::{self, CoreScoresKey, PageSetKey};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
 
+pub use self::graph_image::ImageCheck;
 use page_index::PageIndex;
 
 mod aliases;
@@ -73,8 +74,7 @@ pub struct CheckReport {
     pub findings: Vec<Finding>,
     /// The number of all findings.
     pub count: u64,
-    /// The number of entries read, by table; with `graph image`, the number of its pages that were compared with
-    /// the tables.
+    /// The number of entries read, by table.
     pub entries: BTreeMap<String, u64>,
 }
 
@@ -211,7 +211,6 @@ impl Store {
         walk.undo(&counters)?;
         walk.blocklist(&counters)?;
         walk.refresh_tables(&counters)?;
-        walk.image()?;
         Ok(walk.report)
     }
 }

@@ -13,7 +13,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::check::CheckReport;
+use crate::check::{CheckReport, ImageCheck};
 use crate::disk::folder::{ACKNOWLEDGED, WRITER_LOCK, marker_format, names_in, open_regular};
 use crate::error::StoreError;
 use crate::publish::acknowledged::Acknowledged;
@@ -77,6 +77,8 @@ pub struct BankCheck {
     pub same_files: bool,
     /// Damaged files outside the states.
     pub files: Vec<FileFinding>,
+    /// The comparison of the graph image with the tables of the published state.
+    pub image: ImageCheck,
 }
 
 impl BankCheck {
@@ -86,9 +88,11 @@ impl BankCheck {
         self.live.verdict != Verdict::Damaged
             && self.published.verdict == Verdict::Good
             && self.files.is_empty()
+            && self.image.what.is_none()
     }
 
-    /// Returns the number of problems: findings in tables, states damaged as a whole, files.
+    /// Returns the number of problems: findings in tables, states damaged as a whole, files, and a graph
+    /// image that differs.
     #[must_use]
     pub fn count(&self) -> u64 {
         let walked = if self.same_files {
@@ -99,7 +103,8 @@ impl BankCheck {
         let whole = |state: &StateCheck| {
             u64::from(state.verdict == Verdict::Damaged && state.walk.count == 0)
         };
-        walked + whole(&self.live) + whole(&self.published) + self.files.len() as u64
+        let image = u64::from(self.image.what.is_some());
+        walked + whole(&self.live) + whole(&self.published) + self.files.len() as u64 + image
     }
 }
 
@@ -168,6 +173,10 @@ pub(crate) fn examine(
         },
         _ => false,
     };
+    let image = match &published {
+        Ok(reader) => reader.check_image(watch)?,
+        Err(_) => ImageCheck::default(),
+    };
     let published = as_verdict(published.and_then(|reader| check_tables(bank, &reader, watch)))?;
     let live = match (live, lock) {
         (Some(Ok(_)), _) if same_files => published.clone(),
@@ -183,6 +192,7 @@ pub(crate) fn examine(
         published,
         same_files,
         files,
+        image,
     })
 }
 

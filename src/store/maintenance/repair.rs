@@ -19,6 +19,7 @@ use crate::disk::folder::{
 };
 use crate::error::StoreError;
 use crate::format::upgrade_path;
+use crate::graph_image::remove_image;
 use crate::publish::acknowledged::Acknowledged;
 use crate::publish::bank_from_state::link_or_copy;
 use crate::publish::live_state::last_known_epoch;
@@ -48,6 +49,8 @@ pub enum RepairedPart {
     Live,
     /// The published state, rebuilt from the live database.
     Published,
+    /// The graph image, which differed from the tables and was removed.
+    Image,
 }
 
 /// Acknowledged changes that are in no undamaged state.
@@ -201,6 +204,10 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
         quarantine_published(bank, &mut quarantine)?;
         quarantine.move_in("published/CURRENT")?;
         report.mended.push(RepairedPart::Published);
+    }
+    if report.found.image.what.is_some() {
+        remove_image(bank)?;
+        report.mended.push(RepairedPart::Image);
     }
     if !report.found.files.is_empty() {
         quarantine.move_in(ACKNOWLEDGED)?;
