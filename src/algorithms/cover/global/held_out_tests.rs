@@ -129,16 +129,20 @@ proptest! {
         for trial in tuning.trials.iter().filter(|trial| trial.found.len() >= 2) {
             let draws = trial.found.len();
             let others = tuning.trials.iter().filter(|other| other.found.len() >= draws);
-            let best = others.max_by_key(|other| mean(&other.found[..draws])).unwrap();
             if draws == tuning.draws as usize {
                 continue;
             }
             prop_assert!(draws >= 3);
-            let differences: Vec<f64> = (0..draws)
-                .map(|at| (best.found[at] - trial.found[at]) as f64)
-                .collect();
-            let behind = Estimate::mean_of(&differences).unwrap();
-            prop_assert!(behind.mean > 2.0 * behind.standard_error.unwrap());
+            let most = others.clone().map(|other| mean(&other.found[..draws])).max();
+            // Several may have the best mean; it was dropped because of one of them.
+            let mut best = others.filter(|other| Some(mean(&other.found[..draws])) == most);
+            prop_assert!(best.any(|best| {
+                let differences: Vec<f64> = (0..draws)
+                    .map(|at| (best.found[at] - trial.found[at]) as f64)
+                    .collect();
+                let behind = Estimate::mean_of(&differences).unwrap();
+                behind.mean > 2.0 * behind.standard_error.unwrap()
+            }));
         }
         // The setting with the best mean among those that were tried on every draw.
         let most = tuning.trials.iter().map(|trial| trial.found.len()).max();
