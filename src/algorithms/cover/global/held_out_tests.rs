@@ -136,13 +136,14 @@ proptest! {
             let most = others.clone().map(|other| mean(&other.found[..draws])).max();
             // Several may have the best mean; it was dropped because of one of them.
             let mut best = others.filter(|other| Some(mean(&other.found[..draws])) == most);
-            prop_assert!(best.any(|best| {
+            let is_behind = best.any(|best| {
                 let differences: Vec<f64> = (0..draws)
                     .map(|at| (best.found[at] - trial.found[at]) as f64)
                     .collect();
                 let behind = Estimate::mean_of(&differences).unwrap();
                 behind.mean > 2.0 * behind.standard_error.unwrap()
-            }));
+            });
+            prop_assert!(is_behind);
         }
         // The setting with the best mean among those that were tried on every draw.
         let most = tuning.trials.iter().map(|trial| trial.found.len()).max();
