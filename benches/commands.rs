@@ -37,17 +37,14 @@ const PLANS: [(&str, &[&str]); 6] = [
         &["--method", "cores", "--seeds", "100", "--within", "5"],
     ),
     (
-        "greedy over the web",
+        "greedy-web",
         &["--method", "greedy", "--scope", "web", "--seeds", "100"],
     ),
     (
-        "max-weight per site",
+        "max-weight-sites",
         &["--method", "max-weight", "--per-site", "1"],
     ),
-    (
-        "greedy per site",
-        &["--method", "greedy", "--per-site", "1"],
-    ),
+    ("greedy-sites", &["--method", "greedy", "--per-site", "1"]),
 ];
 
 fn argument(name: &str, default: usize) -> usize {
