@@ -29,11 +29,11 @@ mod folders;
 const PLANS: [(&str, &[&str]); 6] = [
     ("exact", &["--method", "cores", "--seeds", "100"]),
     (
-        "within 1",
+        "within-1",
         &["--method", "cores", "--seeds", "100", "--within", "1"],
     ),
     (
-        "within 5",
+        "within-5",
         &["--method", "cores", "--seeds", "100", "--within", "5"],
     ),
     (
