@@ -83,7 +83,7 @@ fn run(args: &[&str]) -> f64 {
     children_seconds() - before
 }
 
-/// Writes a delta: `count` crawled pages, of which every second one loses its last link, and the others get one.
+/// Writes a delta of `count` crawled pages. The first loses its last link, the second gets another one, and so on.
 fn write_delta(bank: &Bank, count: usize, path: &Path) {
     let mut pages = Vec::new();
     bank.pages::<EngineError>(|page| {

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::Result;
 use super::bank::naming;
 use super::error::whole_graph_error;
+use seedbank_algorithms::cover::PageFacts;
 use seedbank_algorithms::graph::{Csr, NONE, PageGraph, number};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::rank::pagerank;
@@ -15,7 +16,7 @@ use seedbank_formats::ingest;
 use seedbank_store::records::PageRecord;
 use seedbank_store::{GraphImage, ImageLinks, Store, StoreError, tables};
 
-/// The number of pages or rows of which lists are built in one task.
+/// The number of lists that one task builds.
 const TASK: usize = 1 << 16;
 
 /// The number of parts of the bank that are read in parallel.
@@ -263,6 +264,18 @@ pub(super) fn uncrawled_outlinks(image: &GraphImage) -> Vec<u32> {
             known(image.intra(slot)).saturating_add(of_row)
         })
         .collect()
+}
+
+/// Returns the attributes that determine a page's value. `uncrawled` has what [`uncrawled_outlinks`] returns.
+pub(super) fn page_facts(image: &GraphImage, slot: u32, uncrawled: &[u32]) -> PageFacts {
+    let attributes = image.attributes(slot);
+    let given = attributes.uncrawled_given;
+    PageFacts {
+        spam: image.is_spam(slot),
+        clicks: attributes.clicks,
+        uncrawled_outlinks: given.unwrap_or(uncrawled[slot as usize]),
+        quality: attributes.quality,
+    }
 }
 
 /// The whole graph. Pages are numbered by site name and then by URL, so that nothing depends on

@@ -257,6 +257,14 @@ fn without_an_image_nothing_is_read_or_written() {
     bank.clone().without_image().refresh(&cold).unwrap();
     assert_eq!(seeds(&bank), expected);
     assert!(!bank.path().join("image").exists());
+    // Nothing is written through a link.
+    let elsewhere = folder.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, bank.path().join("image")).unwrap();
+    bank.refresh(&cold).unwrap();
+    assert_eq!(seeds(&bank), expected);
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+    fs::remove_file(bank.path().join("image")).unwrap();
     // A file in place of the folder prevents writing only.
     fs::write(bank.path().join("image"), "").unwrap();
     bank.refresh(&cold).unwrap();

@@ -4,8 +4,10 @@ use super::answers::StateView;
 use crate::engine::EngineError;
 use crate::engine::page_numbers::PageNumbers;
 use crate::engine::query::views::Views;
-use crate::engine::web_graph::{LoadedGraph, Numbering, load_image, uncrawled_outlinks};
-use seedbank_algorithms::cover::{PUniq, PageFacts, Weights, page_value};
+use crate::engine::web_graph::{
+    LoadedGraph, Numbering, load_image, page_facts, uncrawled_outlinks,
+};
+use seedbank_algorithms::cover::{PUniq, Weights, page_value};
 use seedbank_algorithms::evaluate::{ForwardGraph, PageWorth};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::rank::pagerank;
@@ -87,14 +89,7 @@ fn worth_of(image: &GraphImage, pages: &Numbering) -> Vec<PageWorth> {
     let of_page = |&slot: &u32| {
         let (distinct, with_digest) = image.digests(image.page(slot).site());
         let p_uniq = PUniq::from_digests(distinct.into(), with_digest.into());
-        let attributes = image.attributes(slot);
-        let given = attributes.uncrawled_given;
-        let facts = PageFacts {
-            spam: image.is_spam(slot),
-            clicks: attributes.clicks,
-            uncrawled_outlinks: given.unwrap_or(uncrawled[slot as usize]),
-            quality: attributes.quality,
-        };
+        let facts = page_facts(image, slot, &uncrawled);
         let crawled = image.is_crawled(slot);
         PageWorth {
             pagerank: 0.0,

@@ -97,6 +97,6 @@ impl Store {
         let intra = self.intra(page)?.into_iter();
         let intra: Vec<PageId> = intra.map(|index| PageId::new(page.site(), index)).collect();
         Ok(pages(image.intra(slot)) == intra
-            && image.attributes(slot) == PageAttributes::of(record))
+            && image.attributes(slot) == PageAttributes::from_record(record))
     }
 }

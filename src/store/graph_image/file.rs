@@ -19,8 +19,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::columns::{self, Bytes, CHUNK};
-use super::{Added, GraphImage, ImageLinks, ImageSite, Lists, NO_ROW};
-use crate::disk::folder::{IMAGE, lock_file, make_folders, open_regular, temporary_name};
+use super::{GraphImage, ImageLinks, ImageSite, Lists, NO_ROW};
+use crate::disk::folder::{
+    IMAGE, create_fresh, is_folder, lock_file, make_folders, open_regular, temporary_name,
+};
 use crate::error::StoreError;
 use crate::tables::BATCHES;
 use crate::tables::codec::{self, Malformed};
@@ -93,7 +95,8 @@ fn batch_hash(store: &Store, batch: BatchId) -> Result<Option<[u8; 32]>, StoreEr
     })
 }
 
-/// Opens the file in a folder; `None` if there is none, or if it lacks links or belongs to another state.
+/// Opens the file in a folder. `None` if the file does not exist, lacks the links, or has a state that is not an
+/// earlier or the current one of this bank.
 pub(super) fn open(
     store: &Store,
     folder: &Path,
@@ -117,8 +120,8 @@ pub(super) struct Existing {
     pub(super) links: ImageLinks,
 }
 
-/// Returns what the file in a folder has, whether its state is one of this bank or of a diverged copy; `None` if there
-/// is none.
+/// Returns what the file in a folder has, also if its state is one of a diverged copy. `None` if there is no readable
+/// file of this bank.
 pub(super) fn existing(store: &Store, folder: &Path) -> Option<Existing> {
     let mut file = open_regular(&folder.join(GRAPH)).ok()?;
     let header = read_header(&mut file).ok()?;
@@ -265,19 +268,7 @@ impl ImageFile {
 
 /// Joins the parts of an image.
 fn join(parts: Vec<Part>, batch: BatchId, links: ImageLinks) -> Result<GraphImage, Malformed> {
-    let mut image = GraphImage {
-        batch,
-        sites: Vec::new(),
-        flags: Vec::new(),
-        row_of: Vec::new(),
-        attributes: Vec::new(),
-        row_indexes: Vec::new(),
-        rows: Lists::default(),
-        intra: None,
-        order: Vec::new(),
-        runs: Vec::new(),
-        added: Added::default(),
-    };
+    let mut image = GraphImage::empty(batch);
     let (mut rows, mut intra) = (Vec::new(), Vec::new());
     for part in parts {
         match part {
@@ -346,6 +337,10 @@ pub(super) fn write(
         return Ok(());
     };
     make_folders(folder).map_err(StoreError::io("make", folder))?;
+    // Nothing is written through a link.
+    if !is_folder(folder) {
+        return Ok(());
+    }
     let lock = lock_file(&folder.join(LOCK))?;
     if lock.try_lock().is_err() {
         return Ok(());
@@ -378,7 +373,7 @@ fn write_file(path: &Path, header: &Header, bodies: &[Vec<u8>]) -> io::Result<()
     start.extend(length.to_be_bytes());
     start.extend(record);
     let hash = blake3::hash(&start);
-    let mut file = File::create(path)?;
+    let mut file = create_fresh(path)?;
     file.write_all(&start)?;
     file.write_all(hash.as_bytes())?;
     for body in bodies {

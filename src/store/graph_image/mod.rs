@@ -98,7 +98,7 @@ impl Flags {
     const NONE: Self = Self(2);
     const SPAM: u8 = 1 << 3;
 
-    fn of(record: &PageRecord) -> Self {
+    fn from_record(record: &PageRecord) -> Self {
         let state = match record.state {
             PageState::Known => Self::KNOWN,
             PageState::Crawled => Self::CRAWLED,
@@ -152,7 +152,29 @@ pub enum ImageSource {
     File(u64),
 }
 
+/// Returns the length of a list, which is below the largest number.
+fn length(list: usize) -> u32 {
+    u32::try_from(list).unwrap_or(u32::MAX)
+}
+
 impl GraphImage {
+    /// Returns an image without pages.
+    fn empty(batch: BatchId) -> Self {
+        Self {
+            batch,
+            sites: Vec::new(),
+            flags: Vec::new(),
+            row_of: Vec::new(),
+            attributes: Vec::new(),
+            row_indexes: Vec::new(),
+            rows: Lists::default(),
+            intra: None,
+            order: Vec::new(),
+            runs: Vec::new(),
+            added: Added::default(),
+        }
+    }
+
     /// Loads the graph of a state, from the image if there is a usable one, else from the tables. Then it
     /// writes the image, unless another process does, or the file has a later state.
     ///

@@ -1,6 +1,6 @@
 //! Brings a patched image into the form of one that was loaded from the tables.
 
-use super::{Added, GraphImage, ImageSite, Lists, NO_ROW, PageAttributes};
+use super::{Added, GraphImage, ImageSite, Lists, NO_ROW, PageAttributes, length};
 use seedbank_algorithms::page::RowId;
 
 impl GraphImage {
@@ -106,8 +106,4 @@ impl GraphImage {
             added: Added::default(),
         }
     }
-}
-
-fn length(list: usize) -> u32 {
-    u32::try_from(list).unwrap_or(u32::MAX)
 }

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use super::order::{Run, push_page};
-use super::{Flags, GraphImage, HostPrefix, ImageLinks, ImageSite, NO_ROW, PageAttributes, file};
+use super::{
+    Flags, GraphImage, HostPrefix, ImageLinks, ImageSite, NO_ROW, PageAttributes, file, length,
+};
 use crate::error::StoreError;
 use crate::tables::records::links::LinkKey;
 use crate::tables::records::{BatchId, BatchKind, SiteRecord};
@@ -164,7 +166,7 @@ impl Patch<'_> {
             let damaged = |what: &str| StoreError::damaged(PAGES.name, page.to_string(), what);
             let slot = self.image.slot(page);
             let slot = slot.ok_or_else(|| damaged("the site has no such page"))?;
-            self.image.flags[slot as usize] = Flags::of(&record);
+            self.image.flags[slot as usize] = Flags::from_record(&record);
             self.image.row_of[slot as usize] = match record.row {
                 None => NO_ROW,
                 Some(index) => self.row(RowId::new(page.site(), index), &mut rows)?,
@@ -172,7 +174,7 @@ impl Patch<'_> {
             if self.image.intra.is_some() {
                 let (key, place) = LinkKey::of_page(page);
                 self.read_links(page, slot, intra.list(key, place)?)?;
-                self.set_attributes(slot, PageAttributes::of(&record));
+                self.set_attributes(slot, PageAttributes::from_record(&record));
             }
             if slot as usize >= self.image.flags.len() - self.image.added.pages.len()
                 && !record.is_nameless()
@@ -375,8 +377,4 @@ impl Insertions {
             }
         }
     }
-}
-
-fn length(list: usize) -> u32 {
-    u32::try_from(list).unwrap_or(u32::MAX)
 }

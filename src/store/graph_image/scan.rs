@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::order::{HostFinder, Run, push_page};
 use super::{
-    Added, Flags, GraphImage, HostPrefix, ImageLinks, ImageSite, Lists, NO_ROW, PageAttributes,
+    Flags, GraphImage, HostPrefix, ImageLinks, ImageSite, Lists, NO_ROW, PageAttributes, length,
 };
 use crate::error::StoreError;
 use crate::tables::records::links::{LinkBlock, LinkKey};
@@ -81,17 +81,10 @@ pub(super) fn scan(
     let (order, runs) = by_name(&mut parts, &names);
     let has_attributes = parts.iter().any(|part| !part.attributes.is_empty());
     let mut image = GraphImage {
-        batch: counters.batch,
         sites,
-        flags: Vec::new(),
-        row_of: Vec::new(),
-        attributes: Vec::new(),
-        row_indexes: Vec::new(),
-        rows: Lists::default(),
-        intra: None,
         order,
         runs,
-        added: Added::default(),
+        ..GraphImage::empty(counters.batch)
     };
     for part in &mut parts {
         if has_attributes {
@@ -270,7 +263,7 @@ impl Reader<'_> {
             // Ids without a record are no pages.
             part.flags.resize(at, unused);
             part.row_of.resize(at, NO_ROW);
-            part.flags.push(Flags::of(&record));
+            part.flags.push(Flags::from_record(&record));
             let row = match record.row {
                 None => NO_ROW,
                 Some(row) => {
@@ -280,7 +273,7 @@ impl Reader<'_> {
                 }
             };
             part.row_of.push(row);
-            let attributes = PageAttributes::of(&record);
+            let attributes = PageAttributes::from_record(&record);
             if self.links == ImageLinks::All && attributes != PageAttributes::default() {
                 part.attributes.resize(at, PageAttributes::default());
                 part.attributes.push(attributes);
@@ -344,7 +337,7 @@ impl Reader<'_> {
 }
 
 impl PageAttributes {
-    pub(crate) fn of(record: &PageRecord) -> Self {
+    pub(crate) fn from_record(record: &PageRecord) -> Self {
         if !record.state.is_live() {
             return Self::default();
         }
@@ -354,10 +347,6 @@ impl PageAttributes {
             quality: record.quality(),
         }
     }
-}
-
-fn length(list: usize) -> u32 {
-    u32::try_from(list).unwrap_or(u32::MAX)
 }
 
 /// Returns the next entry if its key is wanted. An error is always returned.

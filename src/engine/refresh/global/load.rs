@@ -11,7 +11,7 @@ use crate::engine::error::web_graph_error;
 use crate::engine::policy::{LoadedPolicy, Policy};
 use crate::engine::refresh::run_context::RunContext;
 use crate::engine::web_graph::{
-    Numbering, load_image, pagerank_of, read_records, uncrawled_outlinks,
+    Numbering, load_image, page_facts, pagerank_of, read_records, uncrawled_outlinks,
 };
 use seedbank_algorithms::cover::global::{Cap, ValueBy, WebChoice, WebGraph};
 use seedbank_algorithms::cover::{Method, PUniq, PageFacts, page_value, pagerank_values};
@@ -68,16 +68,9 @@ impl LoadedWeb {
         let (mut values, mut marks) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let mut values_as_known = Vec::new();
         for (&slot, page) in numbers.slots.iter().zip(&pages) {
-            let attributes = image.attributes(slot);
             let (distinct, with_digest) = image.digests(page.site());
             let p_uniq = PUniq::new(choice.p_uniq, distinct.into(), with_digest.into());
-            let given = attributes.uncrawled_given;
-            let facts = PageFacts {
-                spam: image.is_spam(slot),
-                clicks: attributes.clicks,
-                uncrawled_outlinks: given.unwrap_or(uncrawled[slot as usize]),
-                quality: attributes.quality,
-            };
+            let facts = page_facts(&image, slot, &uncrawled);
             let crawled = image.is_crawled(slot);
             values.push(value_of(crawled, facts, p_uniq, choice));
             if has_quality {
