@@ -3,7 +3,7 @@
 use crate::table_info::TableInfo;
 
 /// The format version of banks that this build reads and writes.
-pub const FORMAT: u32 = 12;
+pub const FORMAT: u32 = 13;
 
 /// The last format of the builds before 0.1, which this build cannot read. The numbers 2 to 11 are
 /// never reused: the format after 1 is 12.
@@ -28,9 +28,16 @@ const FORMAT_1: OlderFormat = OlderFormat {
     tables: None,
 };
 
+/// Format 12 has the cached steps of refreshes within a bound by refresh.
+const FORMAT_12: OlderFormat = OlderFormat {
+    number: 12,
+    next: 13,
+    tables: None,
+};
+
 /// The older formats, the oldest first.
 #[cfg(not(test))]
-pub(crate) const OLDER: &[OlderFormat] = &[FORMAT_1];
+pub(crate) const OLDER: &[OlderFormat] = &[FORMAT_1, FORMAT_12];
 
 /// Returns the formats to migrate through from `format` to [`FORMAT`], in order, without the last;
 /// `None` if this build cannot read the format.
@@ -44,4 +51,8 @@ pub(crate) fn upgrade_path(format: u32) -> Option<&'static [OlderFormat]> {
 
 /// A format 0 that exists only in unit tests.
 #[cfg(test)]
-pub(crate) const OLDER: &[OlderFormat] = &[crate::maintenance::migrate::tests::FORMAT_0, FORMAT_1];
+pub(crate) const OLDER: &[OlderFormat] = &[
+    crate::maintenance::migrate::tests::FORMAT_0,
+    FORMAT_1,
+    FORMAT_12,
+];

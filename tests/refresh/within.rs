@@ -180,24 +180,58 @@ fn the_same_history_gives_the_same() {
     assert_eq!(one, other);
 }
 
-/// Kept steps are those of the plan's last refresh alone, and go with it.
+/// A plan has the steps of its last refresh alone. A delta that leaves most steps as they were leaves their entries
+/// and most evidence as they were.
 #[test]
-fn only_the_last_refresh_keeps_steps() {
+fn only_what_changed_of_the_steps_is_written() {
     use seedbank_store::{Reader, tables};
     let bank = TestBank::new();
     bank.delta(&day_text(&crawl(7), 0).unwrap());
-    let kept = |bank: &TestBank| -> Vec<u32> {
-        let reader = Reader::open(bank.bank.path()).unwrap();
+    let open = || Reader::open(bank.bank.path()).unwrap();
+    let steps = || -> Vec<_> {
+        let reader = open();
         let entries = reader.scan(&tables::STEP_CACHE).unwrap();
-        let mut refreshes: Vec<u32> = entries.map(|entry| entry.unwrap().0.0).collect();
-        refreshes.dedup();
-        refreshes
+        entries.map(|entry| entry.unwrap()).collect()
     };
-    bank.refresh("near", &within("1"), false);
-    let last = bank.refresh("near", &within("1"), false).view.refresh;
-    assert_eq!(kept(&bank), [last]);
+    let blocks_of = |refresh: u32| -> usize {
+        let keys = open().keys_under(&tables::PAGE_EVIDENCE, &[]).unwrap();
+        keys.iter().filter(|key| key.refresh == refresh).count()
+    };
+    let first = bank.refresh("near", &within("1"), false).view;
+    let stored = steps();
+    let ranks: Vec<_> = stored.iter().map(|(key, _)| *key).collect();
+    let expected: Vec<_> = (0..=first.cores)
+        .map(|rank| (first.refresh, rank))
+        .collect();
+    assert_eq!(ranks, expected);
+
+    let same = bank.refresh("near", &within("1"), false).view;
+    assert_eq!((steps(), blocks_of(same.refresh)), (stored.clone(), 0));
+
+    // A page that nothing links to gains a link.
+    let record = r#"{"url":"http://new.example/","outlinks":["http://other.example/"]}"#;
+    bank.delta(&format!("{record}\n"));
+    let next = bank.refresh("near", &within("1"), false).view;
+    let kept = steps()
+        .iter()
+        .zip(&stored)
+        .filter(|(new, old)| new == old)
+        .count();
+    assert!(kept * 10 > stored.len() * 9, "{kept} of {}", stored.len());
+    let (new, all) = (blocks_of(next.refresh), blocks_of(first.refresh));
+    assert!((1..=all / 10).contains(&new), "{new} of {all}");
+
+    // Fewer cores have fewer steps; an exact refresh has none.
+    let fewer = PlanOptions {
+        seeds: Some(3),
+        ..within("1")
+    };
+    let fewer = bank.refresh("near", &fewer, false).view;
+    assert_eq!(steps().len(), fewer.cores as usize + 1);
     bank.refresh("near", &within("0"), false);
-    assert!(kept(&bank).is_empty());
+    assert!(steps().is_empty());
+    let check = bank.bank.check().unwrap();
+    assert!(check.is_clean(), "{check:?}");
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub fn unpacked(format: u32, name: &str) -> (Place, Value) {
 }
 
 /// Banks by format, all that there are.
-const BANKS: [(u32, &str); 3] = [(1, "batches"), (1, "refreshes"), (FORMAT, "times")];
+const BANKS: [(u32, &str); 3] = [(1, "batches"), (1, "refreshes"), (12, "times")];
 
 /// The same in the format of this build.
 pub fn migrated(format: u32, name: &str) -> (Place, Value) {
@@ -156,7 +156,7 @@ fn pages_have_times_since_format_12() {
         page["fetched"].clone()
     };
     let url = "http://www.animals8.example/";
-    let (place, _) = migrated(FORMAT, "times");
+    let (place, _) = migrated(12, "times");
     assert_eq!(page(&place, url), 1_767_252_968);
     let gone = "http://www.animals8.example/x";
     assert_eq!(page(&place, gone), 1_767_312_000);
@@ -236,7 +236,7 @@ fn a_bank_is_migrated_to_a_new_one() {
 
 #[test]
 fn a_bank_of_this_format_needs_no_migration() {
-    let (place, _) = unpacked(FORMAT, "times");
+    let (place, _) = migrated(12, "times");
     let before = contents(&place.path("bank"));
     let told = place.run(&["migrate", "bank"]).done();
     let nothing = format!("nothing to do: the bank already has format {FORMAT}\n");
@@ -246,7 +246,7 @@ fn a_bank_of_this_format_needs_no_migration() {
 
 #[test]
 fn a_full_disk_leaves_no_part_of_a_new_bank() {
-    let (place, expected) = unpacked(FORMAT, "times");
+    let (place, expected) = migrated(12, "times");
     // In KiB.
     for limit in ["0", "1", "4", "16"] {
         place.fails_when_full(limit, "migrate bank --to new");

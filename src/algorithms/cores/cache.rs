@@ -82,7 +82,8 @@ impl CoreCache {
     }
 
     /// The steps of an earlier run within a bound.
-    pub(super) const fn cached_steps(&self) -> &CachedSteps {
+    #[must_use]
+    pub const fn cached_steps(&self) -> &CachedSteps {
         &self.steps
     }
 

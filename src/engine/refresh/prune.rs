@@ -66,7 +66,6 @@ pub(super) fn prune(
         changes.delete(&tables::PAGE_SETS, &PageSetKey::Removed(refresh))?;
         changes.delete_under(store, &tables::CORES, &prefix)?;
         changes.delete_under(store, &tables::CORE_SCORES, &prefix)?;
-        changes.delete_under(store, &tables::STEP_CACHE, &prefix)?;
         changes.delete_list(store, refresh, record)?;
         cached_cores::delete_refresh(store, changes, refresh)?;
         evidence::delete_refresh(store, changes, refresh)?;

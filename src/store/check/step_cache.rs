@@ -26,17 +26,29 @@ impl Walk<'_> {
         let last: BTreeMap<&String, &u32> = plans.collect();
         let mut expected = BTreeSet::new();
         let mut bounded = BTreeSet::new();
-        for (&refresh, record) in refreshes.iter().filter(|(_, record)| is_within(record)) {
-            let cores = (1..=record.cores).map(|rank| (refresh, rank));
-            bounded.extend(cores.clone());
-            if record.cores > 0 && last.get(&record.plan) == Some(&&refresh) {
+        // A plan that changed to another method keeps the steps of its last series until it is pruned.
+        let mut unused: BTreeSet<u32> = BTreeSet::new();
+        for (&refresh, record) in refreshes {
+            let is_last = last.get(&record.plan) == Some(&&refresh);
+            let Some(series) = record.standings.map(|standings| standings.series) else {
+                continue;
+            };
+            if is_last {
+                unused.remove(&series);
+            } else {
+                unused.insert(series);
+            }
+            if !is_within(record) {
+                continue;
+            }
+            bounded.extend((1..=record.cores).map(|rank| (refresh, rank)));
+            if record.cores > 0 && is_last {
                 // The entry at rank 0 has the groups of all steps.
-                expected.extend([(refresh, 0)]);
-                expected.extend(cores);
+                expected.extend((0..=record.cores).map(|rank| (series, rank)));
             }
         }
         self.walk(&tables::STEP_CACHE, |walk, key, _| {
-            if !expected.remove(&key) {
+            if !expected.remove(&key) && !unused.contains(&key.0) {
                 let what = "it belongs to no core of the last refresh of a plan within a bound";
                 walk.find("step_cache", step_name(key), what);
             }
@@ -75,6 +87,6 @@ impl Walk<'_> {
     }
 }
 
-fn step_name((refresh, rank): (u32, u32)) -> String {
-    format!("refresh {refresh}, core {rank}")
+fn step_name((series, rank): (u32, u32)) -> String {
+    format!("series {series}, core {rank}")
 }

@@ -156,13 +156,23 @@ pub(crate) fn descriptors(
     cache: &Cache,
     compaction: AutoCompaction,
 ) -> Result<Vec<ColumnFamilyDescriptor>, StoreError> {
-    let descriptor = |table: &TableInfo| {
-        let mut options = table_options(table.access, cache)?;
-        options.set_disable_auto_compactions(compaction == AutoCompaction::Disabled);
-        Ok(ColumnFamilyDescriptor::new(table.name, options))
-    };
+    // Making options takes as long as reading a small table, and tables share them.
+    let mut made: Vec<(Access, Options)> = Vec::new();
+    let mut descriptors = Vec::with_capacity(tables.len() + 1);
+    for table in tables {
+        let same = made.iter().find(|(access, _)| *access == table.access);
+        let options = if let Some((_, options)) = same {
+            options.clone()
+        } else {
+            let mut options = table_options(table.access, cache)?;
+            options.set_disable_auto_compactions(compaction == AutoCompaction::Disabled);
+            made.push((table.access, options.clone()));
+            options
+        };
+        descriptors.push(ColumnFamilyDescriptor::new(table.name, options));
+    }
     // The default column family, which RocksDB requires, stays empty.
-    let unused = Options::default();
-    let unused = ColumnFamilyDescriptor::new(rocksdb::DEFAULT_COLUMN_FAMILY_NAME, unused);
-    tables.iter().map(descriptor).chain([Ok(unused)]).collect()
+    let unused = rocksdb::DEFAULT_COLUMN_FAMILY_NAME;
+    descriptors.push(ColumnFamilyDescriptor::new(unused, Options::default()));
+    Ok(descriptors)
 }

@@ -79,14 +79,14 @@ impl Changes {
     }
 
     /// Deletes every key of a table in `store` that starts with `prefix`.
-    pub fn delete_under<K: Key, V: Value>(
+    pub fn delete_under<K: Key + Clone, V: Value>(
         &mut self,
         store: &Store,
         table: &Table<K, V>,
         prefix: &[u8],
     ) -> Result<(), StoreError> {
-        for entry in store.scan_under(table, prefix)? {
-            self.delete(table, &entry?.0)?;
+        for key in store.keys_under(table, prefix)? {
+            self.delete(table, &key)?;
         }
         Ok(())
     }

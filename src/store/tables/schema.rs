@@ -157,7 +157,7 @@ tables! {
         key "site u32, index u32, refresh u32", value "rank on the list, varint";
     /// Steps of the last refresh of a plan by cores within a bound, cached for the next one.
     STEP_CACHE = "step_cache": (u32, u32) => StepCacheRecord, Scan, Refreshes,
-        key "refresh u32, rank u32", value "record: at rank 0 the grouped pages, gap-coded, and the group of each; else the quantized scores (u8) and weights (u16) of groups";
+        key "series u32, rank u32", value "record: at rank 0 the grouped pages, gap-coded, and the group of each; else the quantized scores (u8) and weights (u16) of groups";
 }
 
 /// Keys of `meta`. The discriminants are stored.

@@ -1,5 +1,6 @@
 //! Typed reads of the tables of a bank, in the live database or in a published state.
 
+use std::cell::RefCell;
 use std::fmt::Write;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -115,6 +116,24 @@ impl Store {
     ) -> Result<Entries<'_, K, V>, StoreError> {
         let scan = self.rocks.scan(table.name, prefix, prefix_end(prefix))?;
         Ok(Entries::new(table, scan))
+    }
+
+    /// Returns the keys that start with `prefix`, in order, without decoding their values.
+    pub fn keys_under<K: Key + Clone, V: Value>(
+        &self,
+        table: &Table<K, V>,
+        prefix: &[u8],
+    ) -> Result<Vec<K>, StoreError> {
+        let keys = RefCell::new(Vec::new());
+        let mut entries = self.scan_under(table, prefix)?;
+        // The filter rejects every entry, so only a damaged key ends the loop with an error.
+        while let Some(entry) = entries.next_where(|key| {
+            keys.borrow_mut().push(key.clone());
+            false
+        }) {
+            entry?;
+        }
+        Ok(keys.into_inner())
     }
 
     /// Iterates over the entries of a range of sites, in key order. The keys must start with the site.

@@ -11,6 +11,9 @@ const LOOKAHEAD: usize = 8;
 /// Maximum counted number of consecutive failures of cached proofs: after two every other step
 /// skips the attempt, after three every two of three.
 const MAX_FAILURES: u32 = 3;
+/// Maximum share of raised weights that a step is stored without: the next run raises them again, which takes
+/// less than storing all weights of the step.
+const MAX_UNSTORED: f64 = 1.0 / 32.0;
 /// Share by which the quotient of a place may decrease before its turn.
 const DECREASE_ALLOWANCE: f64 = 1e-3;
 
@@ -68,8 +71,8 @@ impl Approximate {
         None
     }
 
-    /// Returns the place of a cached step, if it is within the bound; the step then gets the
-    /// weights that prove it.
+    /// Returns the place of a cached step, if it is within the bound. The step gets the weights that
+    /// prove it if many differ from those that it was tried with.
     fn prove_cached(&mut self, step: &mut Step) -> Option<(Place, Origin)> {
         if !step.weights.is_empty() {
             self.latest_weights.clone_from(&step.weights);
@@ -92,9 +95,14 @@ impl Approximate {
         bounds.retain(|bound| *bound <= max_bound);
         bounds.dedup();
         let origin = match self.prove(y, &bounds) {
+            // A step without weights of its own goes on sharing the latest.
             Proof::Unchanged(_) => Origin::Proven,
             Proof::Raised(weights) => {
-                self.latest_weights = weights.merged_codes(&self.region, &self.latest_weights);
+                let (codes, raised) = weights.merged_codes(&self.region, &self.latest_weights);
+                self.latest_weights = codes;
+                if raised as f64 > MAX_UNSTORED * self.latest_weights.len() as f64 {
+                    step.weights.clone_from(&self.latest_weights);
+                }
                 Origin::Raised
             }
             Proof::None(_) => {
@@ -104,7 +112,6 @@ impl Approximate {
             }
         };
         self.failures = 0;
-        step.weights.clone_from(&self.latest_weights);
         Some((place, origin))
     }
 

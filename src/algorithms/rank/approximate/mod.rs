@@ -21,7 +21,8 @@
 //! `y` may be raised where the graph changed, up to a bound that is also small enough for the
 //! following steps. A step without a `y` uses that of the last step that had one. If that proves
 //! too little, the step is computed, and the cached step is tried again against the new bound, and
-//! at the next step.
+//! at the next step. After several computed steps in a row cached steps are left alone for some
+//! steps, so that a run that can reuse none costs little more than one without a cache.
 //!
 //! **One place.** Of the connected parts of `x` the one with the largest `|A x| / |x|` is taken: it
 //! is at least that of all of `x`.
@@ -80,6 +81,10 @@ const WEIGHT_STEPS: f64 = 4.0;
 /// allows above the largest value found, within the number of products below.
 const TIGHTENING_ROOM: f64 = 0.2;
 const TIGHTENING_PRODUCTS: usize = 20;
+/// After more computed steps in a row than this, cached steps are left alone for one step, then for three,
+/// and so on, up to this many.
+const MISSES: u32 = 1;
+const MAX_PAUSE: u32 = 15;
 /// Rounding error of a quotient of sums.
 const ROUNDING: f64 = 1e-12;
 
@@ -106,6 +111,10 @@ pub struct Approximate {
     /// Number of consecutive failures of cached proofs, and of steps for which they are not tried.
     failures: u32,
     skips: u32,
+    /// Number of consecutive computed steps at which cached steps were tried, and of those for which they
+    /// are left alone.
+    misses: u32,
+    pause: u32,
     pending: Option<(Step, f64, Origin)>,
     pool: BufferPool,
     scratch: Scratch,
@@ -136,6 +145,8 @@ impl Approximate {
             latest_weights: Vec::new(),
             failures: 0,
             skips: 0,
+            misses: 0,
+            pause: 0,
             pending: None,
             pool: BufferPool::default(),
             scratch: Scratch::default(),
@@ -203,11 +214,12 @@ impl Approximate {
     }
 
     /// Computes a place and lowers the bound until the place, or one of the returned candidates, is
-    /// accepted; `None` if no link is left.
+    /// accepted; `None` if no link is left. There are candidates only if cached steps are tried.
     fn compute(
         &mut self,
         graph: &HubGraph,
         left: &Remaining,
+        tries_cached: bool,
         watch: &dyn Watch,
     ) -> Result<Option<(Step, Place, Vec<Candidate>)>, Interrupted> {
         let classes = self.region.authorities().len();
@@ -222,7 +234,7 @@ impl Approximate {
         let hub_vector = self.region.apply_a(&start, &mut self.work);
         let hub_length = norm(self.region.hub_pages(), &hub_vector);
         let mut lanczos = Recurrence::new(self.region.hub_pages(), hub_vector);
-        let mut candidates = None;
+        let mut candidates = (!tries_cached).then(Vec::new);
         loop {
             watch.proceed()?;
             let length = lanczos.len();
@@ -394,16 +406,24 @@ impl Ranker for Approximate {
         watch: &dyn Watch,
     ) -> Result<Option<Next>, Interrupted> {
         watch.proceed()?;
-        let (step, place, origin) = if let Some(cached_step) = self.next_cached() {
+        let tries_cached = self.pause == 0;
+        self.pause = self.pause.saturating_sub(1);
+        let cached_step = if tries_cached {
+            self.next_cached()
+        } else {
+            None
+        };
+        let (step, place, origin) = if let Some(cached_step) = cached_step {
             cached_step
         } else {
-            if let Some(next) = self.cached.front() {
+            if let Some(next) = self.cached.front().filter(|_| tries_cached) {
                 let scores = self.scores(next);
                 let hub_vector = self.region.apply_a(&scores, &mut self.work);
                 self.starts.insert(0, hub_vector);
                 self.starts.truncate(STARTS);
             }
-            let Some((step, place, candidates)) = self.compute(graph, left, watch)? else {
+            let Some((step, place, candidates)) = self.compute(graph, left, tries_cached, watch)?
+            else {
                 return Ok(None);
             };
             match self.first_within_bound(&candidates) {
@@ -416,6 +436,13 @@ impl Ranker for Approximate {
                 None => (step, place, Origin::Computed),
             }
         };
+        if origin != Origin::Computed {
+            self.misses = 0;
+        } else if tries_cached {
+            self.misses += 1;
+            let extra = self.misses.saturating_sub(MISSES).min(MAX_PAUSE);
+            self.pause = ((1 << extra) - 1_u32).min(MAX_PAUSE);
+        }
         self.pending = Some((step, self.upper, origin));
         Ok(Some(Next::Solved(Arc::new(self.principal(place)))))
     }

@@ -86,12 +86,12 @@ impl Weights {
     }
 
     /// Returns the codes of weights above 1 in class order, given the `original` codes before
-    /// raising.
+    /// raising, and the number of raised weights.
     pub(super) fn merged_codes(
         mut self,
         region: &Region,
         original: &[(u32, u16)],
-    ) -> Vec<(u32, u16)> {
+    ) -> (Vec<(u32, u16)>, usize) {
         let class = |at: u32| region.authorities()[at as usize];
         self.raised.sort_unstable_by_key(|at| class(*at));
         self.raised.dedup();
@@ -107,7 +107,7 @@ impl Weights {
             codes.extend(quantize::weight_code(self.y[at as usize]).map(|code| (at, code)));
         }
         codes.extend_from_slice(unmerged);
-        codes
+        (codes, self.raised.len())
     }
 
     /// Raises the weights until they prove this bound; returns `false` if that takes more than

@@ -286,7 +286,7 @@ pub(crate) fn names(hubs: &LoadedHubGraph, components: &WeakComponents) -> Vec<(
     names
 }
 
-/// Deletes the component results of a series that no refresh belongs to any more.
+/// Deletes the cached results of a series that no refresh belongs to any more.
 pub(crate) fn delete_series(
     store: &Store,
     changes: &mut Changes,
@@ -296,6 +296,7 @@ pub(crate) fn delete_series(
     changes.delete_under(store, &tables::COMPONENT_CACHE, &prefix)?;
     changes.delete_under(store, &tables::COMPONENT_CACHE_ORDER, &prefix)?;
     changes.delete_under(store, &tables::NEAR_CORE_CACHE, &prefix)?;
+    changes.delete_under(store, &tables::STEP_CACHE, &prefix)?;
     Ok(())
 }
 

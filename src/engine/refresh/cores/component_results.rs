@@ -1,6 +1,5 @@
 //! Results by component that the next refresh of the plan can reuse.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cached_cores::{CachedRefresh, names};
@@ -15,7 +14,7 @@ use seedbank_store::component_cache::{
     NearGroups, NextStep,
 };
 use seedbank_store::records::RefreshId;
-use seedbank_store::{Changes, Key, Store, StoreError, Table, Value, tables};
+use seedbank_store::{Changes, Key, Store, tables};
 
 /// Results in one component.
 struct NewResult {
@@ -165,24 +164,6 @@ impl ComponentResults {
     }
 }
 
-/// Lists the keys of a series in a table without reading the values.
-fn keys_of<K: Key + Clone, V: Value>(
-    store: &Store,
-    table: &Table<K, V>,
-    series: RefreshId,
-) -> Result<Vec<K>, StoreError> {
-    let keys = RefCell::new(Vec::new());
-    let mut entries = store.scan_under(table, &series.to_be_bytes())?;
-    // The filter rejects every entry, so only a damaged key ends the loop with an error.
-    while let Some(entry) = entries.next_where(|key| {
-        keys.borrow_mut().push(key.clone());
-        false
-    }) {
-        entry?;
-    }
-    Ok(keys.into_inner())
-}
-
 /// Replaces all stored results of a series, including damaged ones.
 fn put_all(
     store: &Store,
@@ -190,8 +171,9 @@ fn put_all(
     series: RefreshId,
     new: &BTreeMap<PageId, ComponentRecord>,
 ) -> Result<()> {
+    let prefix = series.to_be_bytes();
     let mut same = BTreeSet::new();
-    for key in keys_of(store, &tables::COMPONENT_CACHE, series)? {
+    for key in store.keys_under(&tables::COMPONENT_CACHE, &prefix)? {
         match (new.get(&key.1), store.get(&tables::COMPONENT_CACHE, &key)) {
             (Some(new), Ok(Some(old))) if *new == old => {
                 same.insert(key.1);
@@ -208,7 +190,7 @@ fn put_all(
         .map(|(&name, record)| record.order_key(series, name));
     let mut missing: BTreeMap<Vec<u8>, ComponentOrderKey> =
         keys.map(|key| (key.bytes(), key)).collect();
-    for key in keys_of(store, &tables::COMPONENT_CACHE_ORDER, series)? {
+    for key in store.keys_under(&tables::COMPONENT_CACHE_ORDER, &prefix)? {
         if missing.remove(&key.bytes()).is_none() {
             changes.delete(&tables::COMPONENT_CACHE_ORDER, &key)?;
         }
@@ -218,7 +200,7 @@ fn put_all(
     }
     let cores = new.values().flat_map(|record| &record.cores);
     let named: BTreeSet<CoreOrigin> = cores.map(|core| core.origin).collect();
-    for key in keys_of(store, &tables::NEAR_CORE_CACHE, series)? {
+    for key in store.keys_under(&tables::NEAR_CORE_CACHE, &prefix)? {
         if !named.contains(&key.origin) {
             changes.delete(&tables::NEAR_CORE_CACHE, &key)?;
         }

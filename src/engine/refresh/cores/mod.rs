@@ -29,10 +29,11 @@ use load::LoadedHubGraph;
 use page_evidence::{NewPageEvidence, SeriesRefresh, Written};
 use recomputed::RecomputedCores;
 use seed_rules::Rejections;
-use seedbank_algorithms::cores::{CoreCache, Pick, Selection};
+use seedbank_algorithms::cores::{Core, CoreCache, Hits, Pick, Selection};
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::{PageId, PageSet};
 use seedbank_algorithms::rank::Work;
+use seedbank_store::component_cache::CoreOrigin;
 use seedbank_store::records::{CoreRecord, RefreshId, SeedEvidence, SeedRecord, Succession};
 use seedbank_store::tables::{self, CoreScoresKey, CoreScoresPart, PageSetKey};
 use seedbank_store::{Changes, Store, member_order};
@@ -131,6 +132,9 @@ pub(crate) fn run(
         (selection, rejections) = select(context, &hubs, &previous_seeds, &ledger)?;
         selection.reads += reads;
     }
+    if let Some(refresh) = previous.filter(|_| !has_component_results(plan)) {
+        keep_origins(store, refresh, &hubs, &mut selection)?;
+    }
     let components = ledger.components();
     let all = number(components.len());
     let verified: BTreeSet<u32> = (0..all).filter(|c| ledger.knows(*c)).collect();
@@ -159,6 +163,45 @@ pub(crate) fn run(
         verified,
         successors,
     })
+}
+
+/// Returns whether results are cached by component, with the origins of cores.
+fn has_component_results(plan: &CorePlan) -> bool {
+    plan.params.hits == Hits::Converged && plan.params.within.is_exact()
+}
+
+/// Gives cores with the members of a core of the previous refresh its origin, so that the evidence of the
+/// pages near them is written only where it changed.
+///
+/// Cost: the cores of the previous refresh.
+fn keep_origins(
+    store: &Store,
+    previous: RefreshId,
+    hubs: &LoadedHubGraph,
+    selection: &mut Selection,
+) -> Result<()> {
+    let prefix = previous.to_be_bytes();
+    let mut origins: BTreeMap<u32, CoreOrigin> = BTreeMap::new();
+    for entry in store.scan_under(&tables::CORE_ORIGINS, &prefix)? {
+        let (key, rank) = entry?;
+        origins.insert(rank, key.origin);
+    }
+    // Cores have no hub in common, so that the first one identifies a core.
+    let mut cores: BTreeMap<PageId, (u32, CoreRecord)> = BTreeMap::new();
+    for entry in store.scan_under(&tables::CORES, &prefix)? {
+        let ((_, rank), core) = entry?;
+        if let Some(first) = core.hubs.first() {
+            cores.insert(*first, (rank, core));
+        }
+    }
+    for (origin, core) in selection.origins.iter_mut().zip(&selection.cores) {
+        let core = core_record(hubs, core);
+        let stored = core.hubs.first().and_then(|first| cores.get(first));
+        if let Some((rank, _)) = stored.filter(|(_, stored)| stored.has_members_of(&core)) {
+            *origin = origins.get(rank).map(|origin| origin.packed());
+        }
+    }
+    Ok(())
 }
 
 /// Builds the run from an incremental selection.
@@ -269,23 +312,31 @@ impl CoresRun {
         refresh: RefreshId,
     ) -> Result<Written> {
         put_cores(changes, refresh, &self.hubs, &self.selection)?;
-        cached_steps::put(
-            store,
-            changes,
-            plan,
-            refresh,
-            &self.hubs,
-            &self.selection.steps,
-        )?;
         for (rank, seed) in (1_u32..).zip(self.seeds()) {
             changes.put_seed(refresh, rank, &seed)?;
         }
         let counted = self.findings.counted(self.cached);
         let written = self.evidence.put(store, changes, plan, refresh, counted)?;
         let series = written.record.series;
+        let (loaded, steps) = (self.ledger.cached_steps(), &self.selection.steps);
+        cached_steps::put(store, changes, series, &self.hubs, loaded, steps)?;
         self.findings
             .put(store, changes, SeriesRefresh { series, refresh })?;
         Ok(written)
+    }
+}
+
+/// Returns the record of a core. Numbers are those of the loaded graph; ids are stored.
+fn core_record(hubs: &LoadedHubGraph, core: &Core) -> CoreRecord {
+    let page = |number: &u32| hubs.pages[*number as usize];
+    CoreRecord {
+        sigma: core.sigma,
+        edges: core.edges,
+        hubs: core.hubs.iter().map(page).collect(),
+        authorities: core.authorities.iter().map(page).collect(),
+        sides: member_order::pack(&core.sides),
+        seed: page(&core.seed),
+        gives_seed: core.gives_seed,
     }
 }
 
@@ -295,19 +346,9 @@ fn put_cores(
     hubs: &LoadedHubGraph,
     selection: &Selection,
 ) -> Result<()> {
-    // Numbers are those of the loaded graph; ids are stored.
-    let page = |number: &u32| hubs.pages[*number as usize];
     let mut removed = PageSet::new();
     for (rank, core) in (1_u32..).zip(&selection.cores) {
-        let record = CoreRecord {
-            sigma: core.sigma,
-            edges: core.edges,
-            hubs: core.hubs.iter().map(page).collect(),
-            authorities: core.authorities.iter().map(page).collect(),
-            sides: member_order::pack(&core.sides),
-            seed: page(&core.seed),
-            gives_seed: core.gives_seed,
-        };
+        let record = core_record(hubs, core);
         removed.extend(
             record
                 .hubs

@@ -237,13 +237,13 @@ impl NewPageEvidence {
             Self::All(blocks) => {
                 let mut left: BTreeSet<BlockPlace> = blocks.keys().copied().collect();
                 let mut last = None;
-                for entry in store.scan_under(&tables::PAGE_EVIDENCE, &series.to_be_bytes())? {
+                let mut stored = store.scan_under(&tables::PAGE_EVIDENCE, &series.to_be_bytes())?;
+                // The newest version of a block comes first; older ones are not decoded.
+                while let Some(entry) = stored.next_where(|key| last != Some((key.site, key.block)))
+                {
                     let (key, PageEvidenceBlock(stored)) = entry?;
                     let place = (key.site, key.block);
-                    // The newest version of a block comes first.
-                    if last.replace(place) == Some(place) {
-                        continue;
-                    }
+                    last = Some(place);
                     left.remove(&place);
                     let new = blocks.get(&place).map(|block| numbered(block, refresh));
                     if new != stored {

@@ -112,9 +112,6 @@ impl UnchangedRun {
             |(_, page)| (refresh, page),
         )?;
         copy(store, changes, &tables::CORE_EVIDENCE, &prefix, ranked)?;
-        copy(store, changes, &tables::STEP_CACHE, &prefix, ranked)?;
-        // Only the last refresh of a plan keeps its steps.
-        changes.delete_under(store, &tables::STEP_CACHE, &prefix)?;
         Ok(Written::nothing(self.standings))
     }
 }

@@ -287,6 +287,13 @@ pub struct CoreRecord {
 }
 
 impl CoreRecord {
+    /// Returns whether both have the same members, added in the same order.
+    #[must_use]
+    pub fn has_members_of(&self, other: &Self) -> bool {
+        (&self.hubs, &self.authorities, &self.sides)
+            == (&other.hubs, &other.authorities, &other.sides)
+    }
+
     /// Returns the number of sites of the hubs.
     #[must_use]
     pub fn hub_sites(&self) -> usize {

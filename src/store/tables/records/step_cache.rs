@@ -8,7 +8,7 @@ use crate::tables::table::Value;
 use seedbank_algorithms::page::PageId;
 
 /// A cached step: the quantized scores and weights of groups of authorities. The record at rank 0 has the
-/// groups of all steps of the refresh instead.
+/// groups of all steps of the series instead.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StepCacheRecord {
     /// At rank 0 the grouped pages, ascending; else empty.
