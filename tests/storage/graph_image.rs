@@ -3,13 +3,15 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use proptest::prelude::*;
 use seedbank::engine::{Bank, RefreshRequest};
 use seedbank::ingest::{Naming, host_end, push_url};
-use seedbank::watch::Unwatched;
+use seedbank::watch::{Unwatched, Watch};
 use seedbank_store::{GraphImage, ImageLinks, ImageSource, Reader, StoreError};
 
+use crate::support::command::record;
 use crate::support::folders::copy;
 use crate::support::histories::{PLENTY, for_each_history};
 use crate::support::model::{assert_clean, ingest};
@@ -197,6 +199,40 @@ fn a_reader_of_an_older_state_leaves_the_image() {
         assert_eq!(old.1, ImageSource::Tables);
         assert!(fs::read(file(&bank)).unwrap() == new);
     });
+}
+
+/// Counts how often an operation asks whether to stop, which it does once for each record that it reads.
+#[derive(Default)]
+struct Counting(AtomicU64);
+
+impl Watch for Counting {
+    fn stopped(&self) -> bool {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        false
+    }
+}
+
+/// Each new site once searched all new sites after it for one that the image has.
+#[test]
+fn many_new_sites_are_each_read_once() {
+    const SITES: u64 = 1_000;
+    let folder = crate::support::scratch();
+    let bank = refreshed(folder.path());
+    load(&bank, ImageLinks::All);
+    let path = folder.path().join("sites.jsonl");
+    let records = (0..SITES).map(|site| record(&format!("http://new{site}.example/"), &[]));
+    fs::write(&path, records.collect::<String>()).unwrap();
+    bank.ingest(&crate::support::model::request(&path)).unwrap();
+    let counting = Counting::default();
+    let (image, patched) = with_state(&bank, |reader, prefix| {
+        GraphImage::from_file(reader, ImageLinks::All, prefix, &counting)
+    })
+    .unwrap()
+    .unwrap();
+    assert_eq!(patched, SITES);
+    assert_eq!(image.difference(&from_tables(&bank, ImageLinks::All)), None);
+    let asked = counting.0.into_inner();
+    assert!(asked < 10 * SITES, "{asked}");
 }
 
 #[test]

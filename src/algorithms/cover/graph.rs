@@ -186,8 +186,8 @@ impl LinkGraph for SiteGraph {
         self.out_degree(page)
     }
 
-    fn entries(&self) -> u64 {
-        self.links() as u64
+    fn entries_into(&self, page: u32) -> u64 {
+        self.predecessors(page).len() as u64
     }
 
     fn received(&self, page: u32, spread: &[f64], _: &[f64]) -> f64 {

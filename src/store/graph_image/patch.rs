@@ -284,20 +284,35 @@ impl Patch<'_> {
                 }
             }
         }
+        // The next known site follows all new sites before it, so that each site is read once.
+        let mut next: Option<(String, SiteId)> = None;
+        let mut is_past_last = false;
         for (name, of_site) in of_new_sites {
-            let mut next = None;
-            for entry in self.store.scan_from(&SITE_IDS, &name, &[])? {
-                self.watch.proceed()?;
-                let site = entry?.1;
-                if known.contains(&site) {
-                    next = Some(site);
-                    break;
-                }
+            if !is_past_last && next.as_ref().is_none_or(|(known, _)| *known < name) {
+                next = self.next_known_site(&name, &known)?;
+                is_past_last = next.is_none();
             }
+            let next = next.as_ref().map(|(_, site)| *site);
             insertions.new_sites.entry(next).or_default().push(of_site);
         }
         insertions.apply(self.image);
         Ok(())
+    }
+
+    /// Returns the first known site after a name.
+    fn next_known_site(
+        &self,
+        name: &String,
+        known: &HashSet<SiteId>,
+    ) -> Result<Option<(String, SiteId)>, StoreError> {
+        for entry in self.store.scan_from(&SITE_IDS, name, &[])? {
+            self.watch.proceed()?;
+            let (name, site) = entry?;
+            if known.contains(&site) {
+                return Ok(Some((name, site)));
+            }
+        }
+        Ok(None)
     }
 }
 
