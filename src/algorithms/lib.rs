@@ -6,7 +6,8 @@
 //! | module | contents |
 //! | --- | --- |
 //! | [`page`] | page ids and page sets, shared with the store and the formats |
-//! | [`watch`] | progress and interruption, shared with them too |
+//! | [`fetch_status`] | results of fetches, shared with them too |
+//! | [`watch`] | progress and interruption, likewise shared |
 //! | [`statistics`] | random samples, means with their errors |
 //! | [`graph`] | read-only graphs in memory |
 //! | [`rank`] | certified HITS, and PageRank |
@@ -20,6 +21,7 @@ pub mod cores;
 pub mod cover;
 mod decimal;
 pub mod evaluate;
+pub mod fetch_status;
 pub mod graph;
 pub mod page;
 pub mod rank;

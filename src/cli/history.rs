@@ -102,8 +102,12 @@ fn batch_line(batch: &BatchView) -> String {
         0 => String::new(),
         stale => format!(", {stale} stale"),
     };
+    let failed = match record.failed {
+        0 => String::new(),
+        failed => format!(", {failed} failed"),
+    };
     format!(
-        "batch {} {} {kind} {}: {} ({} rejected{stale}), {} new, {} crawled, {} gone, \
+        "batch {} {} {kind} {}: {} ({} rejected{stale}), {} new, {} crawled, {} gone{failed}, \
          {} changed, links +{} -{}, {:.2} s\n",
         batch.batch,
         time(record.at),

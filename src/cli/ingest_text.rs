@@ -53,6 +53,7 @@ pub(super) fn ingest_text(report: &IngestReport) -> String {
         );
     }
     text += &stale(report);
+    text += &failed(report);
     let barred = &report.blocked;
     if barred.records + barred.links > 0 {
         append_line!(
@@ -110,6 +111,17 @@ fn stale(report: &IngestReport) -> String {
     format!(
         "stale: {} of pages that were fetched later, skipped{file}\n",
         counted(report.stale, "record")
+    )
+}
+
+/// Counts pages whose fetch failed; empty if there are none.
+fn failed(report: &IngestReport) -> String {
+    if report.failed == 0 {
+        return String::new();
+    }
+    format!(
+        "failed fetches: of {}, which keep their states and links\n",
+        counted(report.failed, "page")
     )
 }
 

@@ -9,7 +9,7 @@ use seedbank::engine::query::{
     AliasBy, AliasView, AttributeSource, LinkDirection, LinkedPages, LinkedRequest, LinksBySite,
     PageFacts, PageLimits, SeenInBatch,
 };
-use seedbank::render::{Lines, page_reason, state_name};
+use seedbank::render::{Lines, failed_fetches, page_reason, state_name};
 
 use super::failure::CliError;
 use super::session::Outcome;
@@ -156,6 +156,9 @@ fn text(facts: &PageFacts) -> String {
     ));
     if let Some(alias) = &facts.alias {
         lines.add(alias_line(alias, facts.links_to_alias));
+    }
+    if let Some(failures) = &facts.failures {
+        lines.add(failed_fetches(failures));
     }
     lines.add(format_args!(
         "{}, {} ({}), {}{}",

@@ -6,7 +6,7 @@ use clap::Args;
 use seedbank::display::{counted, readable};
 use seedbank::engine::Bank;
 use seedbank::engine::query::{SiteAttributes, SiteFacts, SiteLimits, SiteLinkCounts};
-use seedbank::render::{Lines, site_in_plan};
+use seedbank::render::{Lines, failing_pages, site_in_plan};
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};
@@ -69,6 +69,9 @@ fn text(facts: &SiteFacts) -> String {
         "{} crawled, {} known, {} gone, {} spam",
         pages.crawled, pages.known, pages.gone, pages.spam
     ));
+    if !facts.failing.is_empty() {
+        lines.add(failing_pages(&facts.failing));
+    }
     let aliases = match pages.aliases {
         1 => "1 alias".to_owned(),
         aliases => format!("{aliases} aliases"),

@@ -138,6 +138,17 @@ fn batch_lines(batch: &LastBatch) -> String {
         0 => String::new(),
         stale => format!(", {stale} stale"),
     };
+    let failed = match batch.failed {
+        0 => String::new(),
+        failed => format!(", {failed} failed"),
+    };
+    let failing = match batch.failing {
+        0 => String::new(),
+        pages => format!(
+            "failing: {} with failed fetches since the last one that did not fail\n",
+            counted(pages, "page")
+        ),
+    };
     let list = batch
         .rejects_file
         .as_ref()
@@ -145,7 +156,7 @@ fn batch_lines(batch: &LastBatch) -> String {
             format!(", listed in {}", escape_controls(&file.to_string_lossy()))
         });
     format!(
-        "last batch {}, {} ago ({}): {} ({kind}), {}, {} rejected{stale}{list}\n",
+        "last batch {}, {} ago ({}): {} ({kind}), {}, {} rejected{stale}{failed}{list}\n{failing}",
         batch.batch,
         human_age(batch.age),
         time(batch.at),

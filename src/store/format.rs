@@ -1,7 +1,5 @@
 //! The format version of banks, and the older formats that this build can migrate.
 
-use crate::table_info::TableInfo;
-
 /// The format version of banks that this build reads and writes.
 pub const FORMAT: u32 = 13;
 
@@ -15,24 +13,24 @@ pub(crate) struct OlderFormat {
     pub(crate) number: u32,
     /// The number of the next format.
     pub(crate) next: u32,
-    /// The tables of the format; `None` for [`ALL`](crate::tables::ALL). Tables that it lacks are created when
-    /// the bank is opened for writing.
-    pub(crate) tables: Option<&'static [TableInfo]>,
+    /// The number of tables that the format lacks, the last ones of [`ALL`](crate::tables::ALL). They are created
+    /// when the bank is opened for writing.
+    pub(crate) missing_tables: usize,
 }
 
-/// Format 1 has no fetch times of pages and no counts of stale records. Both are read as absent, so nothing is
-/// rewritten.
+/// Format 1 also has no fetch times of pages and no counts of stale records. Both are read as absent, so nothing
+/// is rewritten.
 const FORMAT_1: OlderFormat = OlderFormat {
     number: 1,
     next: 12,
-    tables: None,
+    missing_tables: 1,
 };
 
-/// Format 12 has the cached steps of refreshes within a bound by refresh.
+/// Format 12 has no table of failed fetches, and the cached steps of refreshes within a bound by refresh.
 const FORMAT_12: OlderFormat = OlderFormat {
     number: 12,
     next: 13,
-    tables: None,
+    missing_tables: 1,
 };
 
 /// The older formats, the oldest first.

@@ -94,7 +94,7 @@ fn bad_rows_are_listed_where_they_stand() {
         (
             "a.csv",
             "line 3 of a.csv",
-            json!({"line": 3, "record": "relative,,,,,,,,,,"}),
+            json!({"line": 3, "record": "relative,,,,,,,,,,,,,,"}),
         ),
     ] {
         let error = place

@@ -16,6 +16,7 @@ mod ccgraph;
 mod columns;
 #[cfg(target_os = "linux")]
 mod crawler_texts;
+mod failures;
 mod fetch_times;
 mod if_changed;
 mod malformed;

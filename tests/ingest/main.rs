@@ -25,6 +25,7 @@ mod crawler_texts;
 mod crawler_texts_bad;
 mod deltas;
 mod export;
+mod failures;
 mod fetch_times;
 mod forget;
 mod loss;

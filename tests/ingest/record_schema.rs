@@ -78,6 +78,13 @@ fn the_schema_and_the_reader_agree() {
         with("fetched", json!(20_261_119_040_000_u64)),
         with("fetched", json!("1795060800")),
         with("fetched", json!(1_795_060_800.25)),
+        with("status", json!(200)),
+        with("status", json!(999.0)),
+        with("status", json!("404")),
+        with("status", json!("too-large")),
+        with("failures", json!(0)),
+        json!({"url": "http://a.example/", "status": 503, "failures": u32::MAX,
+            "failing_since": "2026-11-19", "failed": 1_795_060_800}),
     ];
     for name in RECORD_FIELDS.iter().filter(|name| **name != "url") {
         good.push(with(name, Value::Null));
@@ -119,6 +126,13 @@ fn the_schema_and_the_reader_agree() {
         with("fetched", json!(-1)),
         with("fetched", json!(true)),
         with("gone", json!("yes")),
+        with("status", json!("ok")),
+        with("status", json!("099")),
+        with("status", json!(99)),
+        with("status", json!(1000)),
+        with("status", json!(true)),
+        with("failures", json!(-1)),
+        with("failures", json!("3")),
     ];
     for record in &bad {
         assert!(!validator.is_valid(record), "schema: {record}");

@@ -10,12 +10,12 @@ use crate::support;
 use crate::support::folders::copy;
 use crate::support::model::{assert_clean, ingest, pages_of, totals_of};
 use crate::support::plans::exact_cores;
-use crate::support::records::{Batch, PAGES, Record, SiteLine, Uncrawled};
+use crate::support::records::{Batch, PAGES, Record, SiteLine, Uncrawled, url};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use seedbank::engine::ingest::ForgetRequest;
 use seedbank::engine::plan::{CoverMethod, Method};
-use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
+use seedbank::engine::{Bank, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::{SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
 use seedbank_store::records::{Counters, Meta};
@@ -81,6 +81,16 @@ fn bank() -> (TempDir, Bank) {
             ..Batch::delta(records)
         };
         ingest(&bank, &batch, 512 << 20);
+        let busy = |page| {
+            let status = "503".parse().unwrap();
+            seedbank::ingest::Record::new(url(page)).status(status)
+        };
+        let request = IngestRequest {
+            as_of: Some(4_000_000_000 + round as u64),
+            ..IngestRequest::default()
+        };
+        let busy = [0, 5, 12].map(busy);
+        bank.ingest_records(&request, busy).unwrap();
         let cover = PlanOptions {
             method: Some(Method::Cover(CoverMethod::MaxWeight)),
             per_site: Some(2),
@@ -129,7 +139,7 @@ fn mirrors(table: &str) -> &'static [&'static str] {
         "row_members" => &["row_members", "rows", "pages", "sites"],
         "citers" => &["citers", "rows"],
         "digests" => &["digests", "sites", "pages"],
-        "batches" => &["batches", "page_sets"],
+        "batches" => &["batches", "page_sets", "failures"],
         "page_history" => &["page_history", "page_sets"],
         "removed_rows" => &["removed_rows", "page_history"],
         "plans" => &["plans", "refreshes"],
@@ -178,6 +188,7 @@ fn mirrors(table: &str) -> &'static [&'static str] {
         "undo" => &["undo"],
         "blocklist" => &["blocklist"],
         "seed_pages" => &["seed_pages"],
+        "failures" => &["failures"],
         "meta" => &["meta", "undo", "blocklist"],
         other => panic!("a table that this test does not know: {other}"),
     }
@@ -401,7 +412,7 @@ fn every_table_is_damaged_here() {
     for table in tables::ALL {
         assert!(mirrors(table.name).contains(&table.name));
     }
-    assert_eq!(tables::ALL.len(), 38);
+    assert_eq!(tables::ALL.len(), 39);
 }
 
 /// Files of the live database that hold data.

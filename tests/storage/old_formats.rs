@@ -104,7 +104,9 @@ fn remove_added(answer: &mut Value) {
     match answer {
         Value::Object(fields) => {
             fields.remove("hub_sites");
-            fields.remove("stale");
+            for added in ["stale", "failed", "failing"] {
+                fields.remove(added);
+            }
             if fields.contains_key("gathered") {
                 for added in ["draws", "crawled", "parameters"] {
                     fields.remove(added);

@@ -82,6 +82,8 @@ pub fn batch(records: &[Map<String, Value>]) -> RecordBatch {
     let clicks = of("clicks").map(|value| value.and_then(Value::as_i64));
     let uncrawled = of("uncrawled_outlinks").map(|value| value.and_then(Value::as_u64));
     let uncrawled = uncrawled.map(|value| value.map(|value| u32::try_from(value).unwrap()));
+    let failures = of("failures").map(|value| value.and_then(Value::as_u64));
+    let failures = failures.map(|value| value.map(|value| u32::try_from(value).unwrap()));
     let quality = of("quality").map(|value| value.and_then(Value::as_f64));
     let times = of("fetched").map(|value| {
         let text = value.and_then(Value::as_str);
@@ -103,6 +105,10 @@ pub fn batch(records: &[Map<String, Value>]) -> RecordBatch {
         ("digest", text("digest")),
         ("redirect", text("redirect")),
         ("canonical", text("canonical")),
+        ("status", text("status")),
+        ("failures", Arc::new(failures.collect::<UInt32Array>())),
+        ("failing_since", text("failing_since")),
+        ("failed", text("failed")),
     ];
     let columns = columns
         .into_iter()

@@ -33,6 +33,8 @@ pub(super) struct Exporter<'a> {
     pub(super) limits: Limits,
     /// Whether the bank has aliases. Without them no alias is looked up.
     has_aliases: bool,
+    /// Whether a page of the bank has failed fetches. Without them none are looked up.
+    has_failures: bool,
 }
 
 /// Some pages of a site, consecutive in URL order.
@@ -83,11 +85,13 @@ impl<'a> Exporter<'a> {
         limits: Limits,
     ) -> Result<Self, StoreError> {
         let first = store.scan(&tables::ALIASES)?.next().transpose()?;
+        let failing = store.scan(&tables::FAILURES)?.next().transpose()?;
         Ok(Self {
             store,
             mode,
             limits,
             has_aliases: first.is_some(),
+            has_failures: failing.is_some(),
         })
     }
 
@@ -188,10 +192,13 @@ impl<'a> Exporter<'a> {
         rows: &mut Rows,
         blocks: &mut LinkCursor<'_, u32>,
     ) -> Result<(), StoreError> {
+        let id = chunk.page(page.place);
+        if self.has_failures {
+            page.failures = self.store.get(&tables::FAILURES, &id)?;
+        }
         if !matches!(page.record.state, PageState::Crawled | PageState::Alias) {
             return Ok(());
         }
-        let id = chunk.page(page.place);
         let aliases = if self.has_aliases {
             self.store.get(&tables::ALIASES, &id)?
         } else {

@@ -12,7 +12,8 @@
 //! | gone | `gone` |
 //!
 //! Effective links result from the given links and the targets of aliases ([`seedbank_store::aliases`]).
-//! Each of these records has the time of the last fetch of its page.
+//! Each of these records has the time of the last fetch of its page that did not fail, and the failed ones
+//! after it.
 //!
 //! The given links are written, so that a later change of an alias has the same effect in the new bank.
 //! Attributes that pages inherit are written only for their site.

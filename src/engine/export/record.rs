@@ -8,7 +8,7 @@ use seedbank_algorithms::page::{AliasBy, PageId};
 use seedbank_formats::clock::time;
 use seedbank_formats::ingest::{Record, digest_text};
 use seedbank_store::aliases::Alias;
-use seedbank_store::records::{PageRecord, PageState};
+use seedbank_store::records::{Failures, PageRecord, PageState};
 
 /// Page of a chunk.
 pub(super) struct Page {
@@ -20,6 +20,7 @@ pub(super) struct Page {
     /// Row whose targets are also outlinks.
     pub(super) row: Option<u32>,
     pub(super) alias: Option<Alias>,
+    pub(super) failures: Option<Failures>,
 }
 
 impl Page {
@@ -30,6 +31,7 @@ impl Page {
             links: 0..0,
             row: None,
             alias: None,
+            failures: None,
         }
     }
 }
@@ -51,6 +53,10 @@ pub(super) fn record(
     // A time would turn a known page into a crawled one.
     if let Some(at) = stored.fetched.filter(|_| stored.state != PageState::Known) {
         record = record.fetched(time(at));
+    }
+    if let Some(failures) = page.failures {
+        let (since, last) = (time(failures.since), time(failures.last));
+        record = record.failures(failures.count, failures.status, since, last);
     }
     match stored.state {
         PageState::Unlinked => return Ok(None),

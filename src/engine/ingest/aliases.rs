@@ -157,8 +157,12 @@ impl<'a> Aliases<'a> {
             return;
         }
         let input = self.inputs.entry(page).or_default();
-        input.order = input.order.max(order);
         match piece {
+            // They decide nothing, and their time is not that of the record.
+            PageInput::Failures(_) => {
+                input.has_record = true;
+                return;
+            }
             PageInput::Record(update) => {
                 input.has_record = true;
                 input.is_decided = alias.is_some() || update.gone || update.crawled;
@@ -166,6 +170,7 @@ impl<'a> Aliases<'a> {
             }
             PageInput::Links | PageInput::Attributes(_) => input.is_listed = true,
         }
+        input.order = input.order.max(order);
     }
 
     /// Determines the changes after all input was added. In a snapshot, an alias without a record

@@ -7,6 +7,7 @@
 //! page that is only a target, or has only an attribute line, keeps its links. If a page also has a
 //! record, the record wins; if the record contains no links, those of the lists are used.
 
+use super::failed_run::{self, FailedRun};
 use super::fields::{Bytes, Fields, group};
 use super::gather::{Gaps, PageInput, put_input, take_input};
 use super::page_update::PageUpdate;
@@ -25,6 +26,8 @@ pub(super) struct CanonicalRecord {
     pub(super) order: u64,
     /// Distinct targets other than the page itself, ascending.
     pub(super) targets: Vec<PageId>,
+    /// Failed fetches.
+    pub(super) failures: Vec<FailedRun>,
 }
 
 /// Splits the key of a URL into the site and the rest, which a NUL byte separates.
@@ -100,13 +103,16 @@ impl CanonicalRecords {
         let mut is_listed = false;
         let mut has_listed_links = false;
         let mut listed = Vec::new();
+        let mut failures = Vec::new();
         while let Some((key, mut value)) = self.parts.next_under(&of_page)? {
-            order = key.last_chunk().map_or(0, |at| u64::from_be_bytes(*at));
+            let of_key = key.last_chunk().map_or(0, |at| u64::from_be_bytes(*at));
             let input = seedbank_store::unpack(take_input(&mut value)?)?;
             let of_piece = Gaps::new(value).map(PageId);
             match input {
+                PageInput::Failures(run) => failures.push(run),
                 PageInput::Record(update) => {
                     record = Some(update);
+                    order = of_key;
                     targets.clear();
                     targets.extend(of_piece);
                 }
@@ -132,7 +138,12 @@ impl CanonicalRecords {
         }
         attributes.links = has_links;
         let has_own = record.as_ref().is_some_and(PageUpdate::sets_links);
-        let mut update = record.unwrap_or(attributes);
+        let is_only_failed = record.is_none() && !is_listed && !failures.is_empty();
+        let mut update = record.unwrap_or(if is_only_failed {
+            PageUpdate::FAILED
+        } else {
+            attributes
+        });
         if is_listed && !has_own {
             update.crawled = true;
             if has_listed_links {
@@ -141,8 +152,9 @@ impl CanonicalRecords {
             }
         }
         // Lists have no fetch times.
-        let has_time = order > 0 && (has_own || !is_listed);
+        let has_time = is_only_failed || order > 0 && (has_own || !is_listed);
         self.dated &= has_time || self.has_given_time && update.is_fetch();
+        self.dated &= self.has_given_time || failures.iter().all(FailedRun::is_dated);
         targets.sort_unstable();
         targets.dedup();
         targets.retain(|target| *target != page);
@@ -152,6 +164,7 @@ impl CanonicalRecords {
             update,
             order,
             targets,
+            failures,
         }))
     }
 }
@@ -170,6 +183,7 @@ pub(super) fn digest(record: &CanonicalRecord, hasher: &mut blake3::Hasher) -> R
     for target in &record.targets {
         bytes.extend_from_slice(&target.0.to_le_bytes());
     }
+    failed_run::put(&record.failures, &mut bytes);
     hasher.update(&bytes);
     Ok(())
 }

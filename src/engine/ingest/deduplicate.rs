@@ -55,7 +55,7 @@ pub(super) fn deduplicate(gathered: CollectedInput, passes: &Passes<'_>) -> Resu
             let url = Fields(&key[portion.len()..]).u32()?;
             let mut targets = value;
             let packed = take_input(&mut targets)?;
-            // Input from lists stays, since it can complete the record that counts.
+            // Input from lists stays, since it can complete the record that counts, and so do failures.
             let dropped = losers.contains(of_portion(number, url))
                 && matches!(seedbank_store::unpack(packed)?, PageInput::Record(_));
             if !dropped {

@@ -69,12 +69,22 @@ impl FetchTimes {
     /// Returns the fetch time of a record; `None` if it does not report a fetch. `order` is its time as an ascending
     /// number, or 0 if it has none.
     pub(super) fn of_record(&self, order: u64, is_fetch: bool) -> Option<u64> {
+        if is_fetch { self.seconds(order) } else { None }
+    }
+
+    /// Returns a time given as an ascending number, or that of the batch for 0; `None` if records have no
+    /// times.
+    pub(super) fn seconds(&self, order: u64) -> Option<u64> {
         let batch = self.batch?;
-        match order {
-            _ if !is_fetch => None,
-            0 => Some(batch),
-            order => Some(seconds_of_order(order)),
-        }
+        Some(match order {
+            0 => batch,
+            order => seconds_of_order(order),
+        })
+    }
+
+    /// Returns the time of the batch; `None` if records have no times.
+    pub(super) const fn batch(&self) -> Option<u64> {
+        self.batch
     }
 
     /// Whether a page was fetched after the time of the batch, so that a snapshot cannot tell that it
@@ -83,12 +93,13 @@ impl FetchTimes {
         self.batch.is_some_and(|batch| is_stale(page, batch))
     }
 
-    /// Counts and lists a stale record.
+    /// Counts and lists a stale record, given its time and that of the page.
     pub(super) fn skip(
         &mut self,
         store: &Store,
         page: PageId,
-        (record, fetched): (&PageRecord, u64),
+        record: &PageRecord,
+        (fetched, page_fetched): (u64, u64),
     ) -> Result<()> {
         self.stale += 1;
         if let Some(list) = &mut self.list {
@@ -98,7 +109,7 @@ impl FetchTimes {
                     url: ingest::url(&site, &record.local, self.sites),
                     reason: "stale",
                     fetched: time(fetched),
-                    page_fetched: time(record.fetched.unwrap_or(0)),
+                    page_fetched: time(page_fetched),
                 })
             })?;
         }

@@ -11,6 +11,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::blocklist::{BlockedCounts, Blocklist};
+use super::failed_run::FailedRun;
 use super::fetch_times::order_of_time;
 use super::fields::Bytes;
 use super::page_update::PageUpdate;
@@ -28,6 +29,8 @@ pub(super) const HAS_RECORD: u8 = 1;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum PageInput {
     Record(PageUpdate),
+    /// Failed fetches; their time is that of the last one.
+    Failures(FailedRun),
     /// Links from a list of links.
     Links,
     Attributes(PageUpdate),
@@ -210,6 +213,14 @@ impl InputCollector {
         // Records without a fetch time sort before all others.
         let order = record.fetched.map_or(0, order_of_time);
         let url = urls.number(block, record.url, HAS_RECORD);
+        if let Some(failures) = record.failures {
+            let order = failures.last.map_or(0, order_of_time);
+            let input = PageInput::Failures(failures.into());
+            self.add_piece(url, order, input, self.targets.len());
+            if record.is_only_failures() {
+                return;
+            }
+        }
         let first = self.targets.len();
         let update = if record.gone {
             PageUpdate::GONE
@@ -225,7 +236,7 @@ impl InputCollector {
                 digest: record.digest,
                 alias: record.alias.map(|(_, by)| by),
                 quality: record.quality,
-                fetched: None,
+                ..PageUpdate::NAMED
             };
             match record.alias {
                 Some((to, _)) => self.targets.push(urls.number(block, to, 0)),
@@ -273,7 +284,7 @@ impl InputCollector {
                     }
                 }
             }
-            // Input from lists stays, since it can complete the record.
+            // Input from lists stays, since it can complete the record, and failures are counted.
             for (at, piece) in of_page.iter().enumerate() {
                 let is_overruled = is_record(piece) && Some(at) != latest;
                 keep[first + at] = !is_overruled;

@@ -5,6 +5,7 @@ use roaring::RoaringTreemap;
 
 use super::aliases::{self, Resolved};
 use super::canonical::{CanonicalRecord, CanonicalRecords, digest};
+use super::failures::update_failures;
 use super::fetch_times::is_stale;
 use super::fields::Bytes;
 use super::intra_links::IntraBlocks;
@@ -60,7 +61,8 @@ pub(super) fn links_pass(
             is_new,
             mut update,
             order,
-            targets,
+            mut targets,
+            failures,
         } = record;
         let mut old = None;
         while let Some(entry) = known.as_mut().and_then(|known| {
@@ -90,7 +92,18 @@ pub(super) fn links_pass(
         if let (Some(record), Some(time)) = (&old, update.fetched)
             && is_stale(record, time)
         {
-            passes.times.skip(passes.store, page, (record, time))?;
+            let times = (time, record.fetched.unwrap_or(0));
+            passes.times.skip(passes.store, page, record, times)?;
+            // Later failed fetches of the page may be news.
+            update = PageUpdate::FAILED;
+            targets.clear();
+        }
+        let answered = update
+            .is_fetch()
+            .then_some(update.fetched.unwrap_or(u64::MAX));
+        let of_update = (&mut update, answered);
+        let is_failed = update_failures((page, old.as_ref()), of_update, &failures, passes)?;
+        if update.only_failed && !is_failed {
             if is_affected {
                 resolve_links_again(page, true, &mut intra, passes)?;
             }
@@ -143,18 +156,15 @@ fn omit(
         }
         return Ok(());
     }
+    let mut update = PageUpdate::GONE;
+    let answered = passes.times.batch().or(Some(u64::MAX));
+    update_failures((page, Some(&record)), (&mut update, answered), &[], passes)?;
     let subject = Subject {
         page,
         old: Some(record),
         is_named: false,
     };
-    update_page(
-        &subject,
-        PageUpdate::GONE,
-        (Vec::new(), false),
-        intra,
-        passes,
-    )
+    update_page(&subject, update, (Vec::new(), false), intra, passes)
 }
 
 /// Resolves the links of a page that the batch does not update. `is_named` is true if the batch names

@@ -7,6 +7,8 @@ mod bad_records;
 mod blocklist;
 mod canonical;
 mod deduplicate;
+mod failed_run;
+mod failures;
 mod fetch_times;
 mod fields;
 mod forget;
@@ -208,6 +210,7 @@ fn finish_batch(
         changed,
         former,
         batch,
+        failures,
         ..
     } = passes;
     let record = BatchRecord {
@@ -219,6 +222,8 @@ fn finish_batch(
         seconds: report.seconds,
         counts: report.counts.clone(),
         stale: report.stale,
+        failed: failures.failed,
+        failing: failures.failing,
     };
     changes.put(&tables::BATCHES, &batch, &record)?;
     let changed = changed.finish()?;
@@ -375,6 +380,7 @@ fn run_passes(
     let mut records = CanonicalRecords::new(parts, request.snapshot, request.as_of.is_some());
     links::links_pass(&mut records, passes, &mut hasher)?;
     report.stale = passes.times.stale;
+    report.failed = passes.failures.failed;
     let of_sites = site_records.digest();
     if let Some(digest) = &of_sites {
         hasher.update(digest.as_bytes());

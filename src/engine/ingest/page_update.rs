@@ -10,6 +10,10 @@ use seedbank_store::{self, Hash128};
 
 /// Update of a page by a canonical record, without URL and outlinks.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent properties of a record"
+)]
 pub(super) struct PageUpdate {
     /// Whether it replaces the page's outlinks.
     pub(super) links: bool,
@@ -25,6 +29,10 @@ pub(super) struct PageUpdate {
     pub(super) quality: Attribute<u16>,
     /// The time of the fetch in seconds since 1970; `None` if the page keeps its time. Set in the links pass.
     pub(super) fetched: Option<u64>,
+    /// Whether fetches failed, and nothing else is known: the page keeps its state.
+    pub(super) only_failed: bool,
+    /// Whether the failed fetches of the page change. Set in the links pass.
+    pub(super) failures_change: bool,
 }
 
 impl PageUpdate {
@@ -36,6 +44,7 @@ impl PageUpdate {
             _ if self.crawled => PageState::Crawled,
             // Attributes alone do not change these states.
             Some(state @ (PageState::Crawled | PageState::Alias)) => state,
+            Some(PageState::Gone) if self.only_failed => PageState::Gone,
             _ => PageState::Known,
         }
     }
@@ -80,6 +89,16 @@ impl PageUpdate {
         alias: None,
         quality: Attribute::Absent,
         fetched: None,
+        only_failed: false,
+        failures_change: false,
+    };
+
+    /// Update of a page whose fetches failed.
+    pub(super) const FAILED: Self = Self {
+        links: false,
+        gone: false,
+        only_failed: true,
+        ..Self::GONE
     };
 
     /// Update of a page that a list of links contains as a target, which keeps the page's own

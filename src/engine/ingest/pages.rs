@@ -243,7 +243,8 @@ fn count_changes(
     let is_new = old.is_none() && new.state != PageState::Unlinked;
     passes.counts.new_pages += u64::from(is_new);
     // Decides which later refreshes see a change: all readers, the site, or cover methods.
-    let other = old.map_or(is_new, |old| has_changed(old, new));
+    let failures_change = change.update.as_ref().is_some_and(|of| of.failures_change);
+    let other = failures_change || old.map_or(is_new, |old| has_changed(old, new));
     if other || change.intra.is_some() {
         passes.counts.changed += 1;
         passes.changed.push(page)?;
@@ -251,8 +252,9 @@ fn count_changes(
     if other || change.intra.is_some() || change.uncrawled != 0 {
         delta.changed = true;
     }
+    let affects_cover = failures_change || change.intra.is_some() || change.uncrawled != 0;
     if cover_inputs(old) != cover_inputs(Some(new))
-        || (new.state == PageState::Crawled && (change.intra.is_some() || change.uncrawled != 0))
+        || (new.state == PageState::Crawled && affects_cover)
     {
         delta.cover_changed = true;
     }

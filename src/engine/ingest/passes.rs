@@ -33,6 +33,7 @@ use serde::{Deserialize, Serialize};
 
 use super::aliases::Aliases;
 use super::blocklist::Blocklist;
+use super::failed_run::FailureCounts;
 use super::fetch_times::FetchTimes;
 use super::fields::{Bytes, Fields};
 use super::gather::InputCollector;
@@ -82,6 +83,8 @@ pub(super) struct Passes<'a> {
     pub(super) forgotten: Forgotten,
     /// Fetch times of records; stale ones are complete after the links pass.
     pub(super) times: FetchTimes,
+    /// Failed fetches; complete after the links pass.
+    pub(super) failures: FailureCounts,
     /// Loss by the batch; complete after the links pass.
     pub(super) loss: Loss,
     /// Changes of aliases by the batch; complete before the links pass.
@@ -130,6 +133,7 @@ impl<'a> Passes<'a> {
             former: PageSetWriter::default(),
             forgotten: Forgotten::default(),
             times: FetchTimes::none(),
+            failures: FailureCounts::load(writer)?,
             loss: Loss::default(),
             aliases: Aliases::load(writer)?,
             records: large(),

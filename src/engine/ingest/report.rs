@@ -43,6 +43,8 @@ pub struct IngestReport {
     pub sites: SiteCounts,
     /// Number of stale records: skipped, because their pages were fetched later.
     pub stale: u64,
+    /// Number of pages whose fetch failed.
+    pub failed: u64,
     /// Input that was skipped because of the blocklist.
     #[serde(default, skip_serializing_if = "BlockedCounts::is_nothing")]
     pub blocked: BlockedCounts,
@@ -85,6 +87,7 @@ impl IngestReport {
             aliases: AliasCounts::default(),
             sites: SiteCounts::default(),
             stale: 0,
+            failed: 0,
             blocked: BlockedCounts::default(),
             rejects_file: None,
             rejects_listed: 0,

@@ -105,6 +105,8 @@ impl Bank {
         if !former.is_empty() {
             changes.put(&tables::PAGE_SETS, &PageSetKey::History(batch), &former)?;
         }
+        let before = writer.get(&tables::BATCHES, &undo.before.batch)?;
+        let failing = before.map_or(0, |before| before.failing);
         let seconds = begun.elapsed().as_secs_f64();
         let record = BatchRecord {
             name: undone.name.clone(),
@@ -115,6 +117,8 @@ impl Bank {
             seconds,
             counts: counts.clone(),
             stale: 0,
+            failed: 0,
+            failing,
         };
         changes.put(&tables::BATCHES, &batch, &record)?;
         watch.stage("commit", None);

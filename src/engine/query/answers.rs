@@ -260,6 +260,10 @@ pub struct BatchSummary {
     pub counts: BatchCounts,
     /// Number of stale records: skipped, because their pages were fetched later.
     pub stale: u64,
+    /// Number of pages whose fetch failed.
+    pub failed: u64,
+    /// Number of pages with failed fetches since the last one that did not fail, after the batch.
+    pub failing: u64,
 }
 
 /// Batches and refreshes, and the last refused batch.

@@ -14,6 +14,8 @@ fn batch(batch: u32, at: u64) -> BatchView {
             seconds: 0.0,
             counts: BatchCounts::default(),
             stale: 0,
+            failed: 0,
+            failing: 0,
         },
     }
 }

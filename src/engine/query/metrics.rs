@@ -225,6 +225,10 @@ fn write_batch(text: &mut MetricsText, batch: &LastBatch) {
     one("rejected_records", help, &batch.rejected);
     let help = "Stale records of the last batch, older than the last fetch of their pages.";
     one("stale_records", help, &batch.stale);
+    let help = "Pages whose fetch failed in the last batch.";
+    one("failed_pages", help, &batch.failed);
+    let help = "Pages with failed fetches since the last one that did not fail.";
+    text.one("failing_pages", Kind::Gauge, help, batch.failing);
 }
 
 fn write_plans(text: &mut MetricsText, plans: &[PlanView]) {

@@ -25,8 +25,9 @@ mod turnover;
 pub(crate) mod views;
 
 // Types of requests and answers that other crates declare.
+pub use seedbank_algorithms::fetch_status::FetchStatus;
 pub use seedbank_algorithms::page::AliasBy;
-pub use seedbank_store::records::{CoverStop, PageState};
+pub use seedbank_store::records::{CoverStop, Failures, PageState};
 
 pub use answers::{
     AliasView, BatchSummary, BatchView, ByPolicy, CoreView, CounterView, Evidence, History,
@@ -58,8 +59,8 @@ pub use previous_list::{ListWithPrevious, PreviousList};
 pub use quotas::{QuotaBy, QuotaRequest, Quotas, SiteQuota};
 pub use search::{FoundPage, FoundSite, SearchLimits, SearchResult};
 pub use site_facts::{
-    LinkedSite, RepeatedDigest, SiteAttributes, SiteDigests, SiteFacts, SiteLimits, SiteLinkCounts,
-    SitePageCounts,
+    FailingPages, LinkedSite, RepeatedDigest, SiteAttributes, SiteDigests, SiteFacts, SiteLimits,
+    SiteLinkCounts, SitePageCounts,
 };
 pub use status::{GroupSize, LastBatch, PlanView, SeedStates, Status, TableSize, Undoable};
 pub use turnover::Turnover;

@@ -20,7 +20,7 @@ use seedbank_algorithms::cover::Value;
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::aliases::AliasReference;
-use seedbank_store::records::{BatchId, PageRecord, PageState};
+use seedbank_store::records::{BatchId, Failures, PageRecord, PageState};
 use seedbank_store::{Key, StoreError, tables};
 
 /// Limits on the facts about a page.
@@ -106,9 +106,12 @@ pub struct PageFacts {
     pub uncrawled_given: bool,
     /// Whether a content digest is known.
     pub digest: bool,
-    /// Time of the last fetch, in seconds since 1970 (UTC): that of the record, or else of its batch; `null`
-    /// if it is not known.
+    /// Time of the last fetch that did not fail, in seconds since 1970 (UTC): that of the record, or else of its
+    /// batch; `null` if it is not known.
     pub fetched: Option<u64>,
+    /// Fetches that failed since then; absent if none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failures: Option<Failures>,
     /// Batch that first mentioned the page.
     pub first_seen: SeenInBatch,
     /// Last batch with a record for the page; absent for a page known only from links.
@@ -180,6 +183,7 @@ impl Bank {
             uncrawled_given: record.uncrawled_given.is_some(),
             digest: record.digest.is_some(),
             fetched: record.fetched,
+            failures: views.reader.get(&tables::FAILURES, &page)?,
             first_seen: seen(record.first_seen)?,
             last_seen: record.last_seen.map(seen).transpose()?,
             outlinks: outlinks(&views, page, &record, limits)?,

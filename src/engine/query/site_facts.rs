@@ -13,6 +13,7 @@ use super::nearest;
 use super::views::Views;
 use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::cover::Value;
+use seedbank_algorithms::fetch_status::FetchStatus;
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, URL_PATTERN};
@@ -75,6 +76,9 @@ pub struct SiteFacts {
     pub attributes: SiteAttributes,
     /// Number of its pages by state.
     pub pages: SitePageCounts,
+    /// Number of its pages with failed fetches since the last one that did not fail, by the result of the last
+    /// fetch: the most frequent first.
+    pub failing: Vec<FailingPages>,
     /// Number of links between its pages.
     pub intra_links: u64,
     /// Number of links from its pages to other sites.
@@ -120,6 +124,16 @@ pub struct SitePageCounts {
     pub unlinked: u64,
     /// Known and crawled pages with the spam mark.
     pub spam: u64,
+}
+
+/// Pages of a site whose last fetch failed with the same result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct FailingPages {
+    /// The result of the last fetch.
+    pub status: FetchStatus,
+    /// Number of pages.
+    #[schemars(range(min = 1))]
+    pub pages: u64,
 }
 
 /// Links between a site and others, in one direction.
@@ -177,7 +191,7 @@ impl Bank {
     ///
     /// [`EngineError::UnknownSite`], with similar names, if the bank does not contain the site.
     ///
-    /// Cost: the records of the examined pages, at most [`SiteLimits::pages`]; their rows, the rows that link
+    /// Cost: the failed fetches of the site; the records of the examined pages, at most [`SiteLimits::pages`]; their rows, the rows that link
     /// to them, and the pages that share those; per plan the evidence about the site. Memory: a few bytes
     /// per linked page.
     pub fn site(&self, name: &str, limits: SiteLimits) -> Result<SiteFacts, EngineError> {
@@ -203,6 +217,7 @@ impl Bank {
                 unlinked: pages.unlinked,
                 spam: record.spam.into(),
             },
+            failing: failing(&views, site, watch)?,
             intra_links: record.intra_links,
             inter_links: record.inter_links,
             links_to: links_to(&views, site, &pages.rows, limits, watch)?,
@@ -218,6 +233,27 @@ impl Bank {
             site: name,
         })
     }
+}
+
+/// Counts the failing pages of a site by the result of the last fetch.
+fn failing(
+    views: &Views,
+    site: SiteId,
+    watch: &dyn Watch,
+) -> Result<Vec<FailingPages>, EngineError> {
+    let mut counts: BTreeMap<FetchStatus, u64> = BTreeMap::new();
+    let prefix = site.0.to_be_bytes();
+    for entry in views.reader.scan_under(&tables::FAILURES, &prefix)? {
+        watch.proceed()?;
+        let (_, failures) = entry?;
+        *counts.entry(failures.status).or_default() += 1;
+    }
+    let mut failing: Vec<FailingPages> = counts
+        .into_iter()
+        .map(|(status, pages)| FailingPages { status, pages })
+        .collect();
+    failing.sort_by_key(|of| std::cmp::Reverse(of.pages));
+    Ok(failing)
 }
 
 /// Number of pages with a digest, and the URLs of the first ones, below the site.

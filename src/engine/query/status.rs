@@ -113,6 +113,10 @@ pub struct LastBatch {
     pub rejected: u64,
     /// Number of stale records: skipped, because their pages were fetched later.
     pub stale: u64,
+    /// Number of pages whose fetch failed.
+    pub failed: u64,
+    /// Number of pages with failed fetches since the last one that did not fail, after the batch.
+    pub failing: u64,
     /// List of rejected and stale records in the bank's folder; `None` if there are none, the user named another
     /// file, or the list was removed.
     #[serde(serialize_with = "readable")]
@@ -283,6 +287,8 @@ impl Bank {
             records: record.counts.records,
             rejected: record.counts.rejected,
             stale: record.stale,
+            failed: record.failed,
+            failing: record.failing,
             rejects_file: has_list.then_some(list),
         }))
     }

@@ -341,6 +341,8 @@ fn batch_view(views: &Views, batch: BatchId, mut record: BatchRecord) -> BatchVi
             seconds: record.seconds,
             counts: record.counts,
             stale: record.stale,
+            failed: record.failed,
+            failing: record.failing,
         },
     }
 }

@@ -8,6 +8,7 @@ use super::reject::{Fault, RejectReason};
 use super::resolve_url::BaseUrl;
 use super::summary::{DropReason, SkipReason};
 use super::timestamp::parse_timestamp;
+use seedbank_algorithms::fetch_status::FetchStatus;
 use seedbank_algorithms::page::AliasBy;
 
 /// The meaning of a status for the page.
@@ -30,6 +31,31 @@ impl Answer {
             300..=399 => Some(Self::Redirect),
             404 | 410 => Some(Self::Gone),
             _ => None,
+        }
+    }
+}
+
+/// The meaning of the result of a fetch for the page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Outcome {
+    /// 200 to 299, and 304: the page was fetched, or has not changed.
+    Crawled,
+    /// 300 to 399 except 304: the page redirects. Without another page as its target, the fetch failed.
+    Redirect,
+    /// 404 and 410: the page does not exist.
+    Gone,
+    /// Any other code, or no answer: the fetch failed.
+    Failed,
+}
+
+impl Outcome {
+    /// Returns the meaning of a status.
+    pub(super) const fn of(status: FetchStatus) -> Self {
+        match status {
+            FetchStatus::Http(200..=299 | 304) => Self::Crawled,
+            FetchStatus::Http(300..=399) => Self::Redirect,
+            FetchStatus::Http(404 | 410) => Self::Gone,
+            _ => Self::Failed,
         }
     }
 }

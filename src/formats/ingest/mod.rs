@@ -79,8 +79,8 @@ pub use piece_parser::PieceParser;
 pub use progress::Progress;
 pub use read::{ReadError, ReadPiece, read_batch, read_pieces};
 pub use record::{
-    Attribute, Event, MAX_CLICKS, MAX_QUALITY, MAX_UNCRAWLED_OUTLINKS, PageAttributes, PageRecord,
-    SiteAttributes, UncrawledOutlinks,
+    Attribute, Event, FailedFetches, MAX_CLICKS, MAX_QUALITY, MAX_UNCRAWLED_OUTLINKS,
+    PageAttributes, PageRecord, SiteAttributes, UncrawledOutlinks,
 };
 pub use record_source::Record;
 pub use record_source::{RecordChunk, RecordChunks, RecordSource};
@@ -88,6 +88,7 @@ pub use reject::{
     Fault, MAX_LISTED_REJECTS, Position, Reject, RejectReason, RejectWriter, within_limit,
 };
 pub use scheme::Scheme;
+pub use seedbank_algorithms::fetch_status::FetchStatus;
 pub use site_list::{SITE_FIELDS, SiteList, site_list_source};
 pub use sniff::DetectedFormat;
 pub use source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Source, Sources, Stop};

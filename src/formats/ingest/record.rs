@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::interner::{Interner, UrlNumber};
 use super::location::Location;
 use super::reject::Reject;
+use seedbank_algorithms::fetch_status::FetchStatus;
 use seedbank_algorithms::page::AliasBy;
 pub use seedbank_algorithms::page::MAX_QUALITY;
 
@@ -99,8 +100,23 @@ pub struct PageRecord<U = Location> {
     /// Whether the page was fetched, although the record has neither links, digest nor time.
     #[serde(default)]
     pub crawled: bool,
-    /// Whether the page is gone; if so, all other attributes except the fetch time are absent.
+    /// Whether the page is gone; if so, all other attributes except the fetch time and failures are absent.
     pub gone: bool,
+    /// Fetches that failed after the one that the other attributes describe, if there was one.
+    pub failures: Option<FailedFetches>,
+}
+
+/// Consecutive fetches of a page that failed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FailedFetches {
+    /// The result of the last one.
+    pub status: FetchStatus,
+    /// Their number, at least 1.
+    pub count: u32,
+    /// The time of the first one in microseconds since 1970-01-01T00:00:00Z; `None` for that of the last one.
+    pub since: Option<i64>,
+    /// The time of the last one in microseconds since 1970-01-01T00:00:00Z; `None` for the time of the batch.
+    pub last: Option<i64>,
 }
 
 impl<U> PageRecord<U> {
@@ -119,6 +135,22 @@ impl<U> PageRecord<U> {
             alias: None,
             crawled: false,
             gone: false,
+            failures: None,
+        }
+    }
+
+    /// Creates the record of a page whose fetch failed at this time; `None` for the time of the batch.
+    #[must_use]
+    pub fn failed(url: U, status: FetchStatus, at: Option<i64>) -> Self {
+        let failures = FailedFetches {
+            status,
+            count: 1,
+            since: None,
+            last: at,
+        };
+        Self {
+            failures: Some(failures),
+            ..Self::new(url)
         }
     }
 
@@ -127,6 +159,19 @@ impl<U> PageRecord<U> {
     #[must_use]
     pub const fn is_crawl(&self) -> bool {
         self.crawled || self.outlinks.is_some() || self.digest.is_some() || self.fetched.is_some()
+    }
+}
+
+impl<U: Copy + PartialEq> PageRecord<U> {
+    /// Returns whether the record has failed fetches and nothing else.
+    #[must_use]
+    pub fn is_only_failures(&self) -> bool {
+        self.failures.is_some()
+            && *self
+                == Self {
+                    failures: self.failures,
+                    ..Self::new(self.url)
+                }
     }
 }
 
@@ -234,6 +279,7 @@ impl Event<UrlNumber> {
                 alias: record.alias.map(|(to, by)| (at(to), by)),
                 crawled: record.crawled,
                 gone: record.gone,
+                failures: record.failures,
             }),
             Self::Link { from, to } => Event::Link {
                 from: at(from),

@@ -14,6 +14,7 @@ use super::lines::{read_any, read_line};
 use super::progress::Progress;
 use super::reject::Position;
 use super::source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Source, Stop};
+use seedbank_algorithms::fetch_status::FetchStatus;
 
 /// A record of a page, with URLs as text.
 ///
@@ -62,6 +63,14 @@ pub struct Record {
     canonical: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     gone: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<FetchStatus>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failures: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failing_since: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failed: Option<String>,
 }
 
 impl Record {
@@ -79,6 +88,10 @@ impl Record {
             redirect: None,
             canonical: None,
             gone: false,
+            status: None,
+            failures: None,
+            failing_since: None,
+            failed: None,
         }
     }
 
@@ -178,6 +191,30 @@ impl Record {
     #[must_use]
     pub const fn gone(mut self) -> Self {
         self.gone = true;
+        self
+    }
+
+    /// Sets the result of the fetch. If it failed, all other attributes except the fetch time are ignored.
+    #[must_use]
+    pub const fn status(mut self, status: FetchStatus) -> Self {
+        self.status = Some(status);
+        self
+    }
+
+    /// Sets the number of fetches that failed after the one that the other attributes describe, with the
+    /// result of the last one and the times of the first and the last one.
+    #[must_use]
+    pub fn failures(
+        mut self,
+        count: u32,
+        status: FetchStatus,
+        since: impl Into<String>,
+        last: impl Into<String>,
+    ) -> Self {
+        self.status = Some(status);
+        self.failures = Some(count);
+        self.failing_since = Some(since.into());
+        self.failed = Some(last.into());
         self
     }
 

@@ -56,7 +56,7 @@ pub enum RejectReason {
     FractionalNumber,
     /// A count or a quality is above its limit.
     NumberTooLarge,
-    /// `fetched` is not a time in an accepted form.
+    /// A time is not in an accepted form.
     InvalidTimestamp,
     /// A TSV line with too few or too many columns.
     Columns,
@@ -115,9 +115,9 @@ impl Fault {
         Self::new(reason, error.to_string())
     }
 
-    /// Creates the fault of a record whose fetch time is invalid.
-    pub(super) fn timestamp(error: TimestampError) -> Self {
-        Self::new(RejectReason::InvalidTimestamp, format!("fetched: {error}"))
+    /// Creates the fault of a record with an invalid time in this field.
+    pub(super) fn timestamp(field: &str, error: TimestampError) -> Self {
+        Self::new(RejectReason::InvalidTimestamp, format!("{field}: {error}"))
     }
 }
 

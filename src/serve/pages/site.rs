@@ -7,6 +7,7 @@ use super::layout::Layout;
 use super::site_plans::{PlanOfSite, plan_of_site};
 use crate::engine::query::{SiteFacts, SiteLimits, SiteLinkCounts};
 use crate::html::text::Count;
+use crate::render::failing_pages;
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;

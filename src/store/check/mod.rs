@@ -33,6 +33,7 @@ mod aliases;
 mod component_cache;
 mod covers;
 mod evidence;
+mod failures;
 mod final_list;
 mod graph_image;
 mod inherited_attributes;
@@ -207,6 +208,7 @@ impl Store {
         walk.digests()?;
         walk.sites(&counters)?;
         walk.linked();
+        walk.failures(&counters)?;
         walk.page_history(&counters)?;
         walk.undo(&counters)?;
         walk.blocklist(&counters)?;

@@ -290,6 +290,8 @@ mod tests {
             seconds: 0.0,
             counts: BatchCounts::default(),
             stale: 0,
+            failed: 0,
+            failing: 0,
         };
         let mut changes = Changes::new(&writer.spill_folder(), 1 << 20);
         changes.put(&tables::BATCHES, &u32::MAX, &record).unwrap();

@@ -1,6 +1,6 @@
 //! Migration, shown on a format 0 that exists in these tests alone.
 //!
-//! Format 0 has neither `step_cache` nor `seed_pages`, the way back from a page to the lists that it
+//! Format 0 has neither `failures`, `step_cache` nor `seed_pages`, the way back from a page to the lists that it
 //! is on; the step to format 1 puts it.
 
 use std::fs;
@@ -20,13 +20,13 @@ use crate::tables::{ALL, MetaKey, SEED_PAGES, SEEDS};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Unwatched;
 
-const TABLES: &[TableInfo] = ALL.split_at(ALL.len() - 2).0;
+const TABLES: &[TableInfo] = ALL.split_at(ALL.len() - FORMAT_0.missing_tables).0;
 
 /// The older format.
 pub(crate) const FORMAT_0: OlderFormat = OlderFormat {
     number: 0,
     next: 1,
-    tables: Some(TABLES),
+    missing_tables: 3,
 };
 
 /// From format 0 to format 1.

@@ -20,7 +20,7 @@ use seedbank_algorithms::page::PageSet;
 /// The version byte of a record.
 const RECORD_VERSION: u8 = 1;
 
-/// The version byte of a record that a number follows.
+/// The version byte of a record that numbers follow.
 const EXTENDED_RECORD_VERSION: u8 = 2;
 
 /// The maximum size of a record in bytes.
@@ -63,34 +63,42 @@ pub(crate) fn take_record<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Malfor
     }
 }
 
-/// Appends a record, and a number that follows it as a varint.
+/// Appends a record, and numbers that follow it as varints.
 pub(crate) fn put_extended_record<T: Serialize>(
     record: &T,
-    number: u64,
+    numbers: &[u64],
     out: &mut Vec<u8>,
 ) -> Result<(), Malformed> {
     let start = out.len();
     put_record(record, out)?;
-    out[start] = EXTENDED_RECORD_VERSION;
-    put_varint(number, out);
+    if !numbers.is_empty() {
+        out[start] = EXTENDED_RECORD_VERSION;
+    }
+    for number in numbers {
+        put_varint(*number, out);
+    }
     Ok(())
 }
 
-/// Decodes a record that [`put_record`] or [`put_extended_record`] wrote, and the number that follows it.
-pub(crate) fn take_extended_record<T: DeserializeOwned>(
+/// Decodes a record that [`put_record`] or [`put_extended_record`] wrote, and the up to `N` numbers that follow it.
+pub(crate) fn take_extended_record<T: DeserializeOwned, const N: usize>(
     bytes: &[u8],
-) -> Result<(T, Option<u64>), Malformed> {
+) -> Result<(T, [Option<u64>; N]), Malformed> {
+    let mut numbers = [None; N];
     let Some((&EXTENDED_RECORD_VERSION, mut rest)) = bytes.split_first() else {
-        return Ok((take_record(bytes)?, None));
+        return Ok((take_record(bytes)?, numbers));
     };
     let record = options()
         .deserialize_from(&mut rest)
         .map_err(|e| Malformed(format!("record cannot be decoded: {e}")))?;
-    let number = take_varint(&mut rest)?;
-    if rest.is_empty() {
-        Ok((record, Some(number)))
-    } else {
-        Err(malformed("record has trailing bytes"))
+    let mut slots = numbers.iter_mut();
+    loop {
+        let slot = slots.next();
+        let slot = slot.ok_or_else(|| malformed("record has trailing bytes"))?;
+        *slot = Some(take_varint(&mut rest)?);
+        if rest.is_empty() {
+            return Ok((record, numbers));
+        }
     }
 }
 
@@ -247,7 +255,7 @@ mod tests {
             let _ = take_pages(&bytes);
             let _ = take_scores(&bytes);
             let _ = take_record::<(String, Vec<u64>)>(&bytes);
-            let _ = take_extended_record::<(String, Vec<u64>)>(&bytes);
+            let _ = take_extended_record::<(String, Vec<u64>), 3>(&bytes);
         }
 
         #[test]
@@ -271,21 +279,24 @@ mod tests {
     }
 
     #[test]
-    fn a_number_may_follow_a_record() {
+    fn numbers_may_follow_a_record() {
         let mut bytes = Vec::new();
-        put_extended_record(&7_u32, 1_795_060_800, &mut bytes).unwrap();
+        put_extended_record(&7_u32, &[1_795_060_800], &mut bytes).unwrap();
         // The version, the record, and five bytes of the number.
         assert_eq!(bytes.len(), 7);
-        let (record, number) = take_extended_record::<u32>(&bytes).unwrap();
-        assert_eq!((record, number), (7, Some(1_795_060_800)));
+        let (record, numbers) = take_extended_record::<u32, 2>(&bytes).unwrap();
+        assert_eq!((record, numbers), (7, [Some(1_795_060_800), None]));
         assert!(take_record::<u32>(&bytes).is_err());
-        assert!(take_extended_record::<u32>(&bytes[..6]).is_err());
-        bytes.push(0);
-        assert!(take_extended_record::<u32>(&bytes).is_err());
+        assert!(take_extended_record::<u32, 2>(&bytes[..6]).is_err());
+        bytes.push(3);
+        let (_, numbers) = take_extended_record::<u32, 2>(&bytes).unwrap();
+        assert_eq!(numbers, [Some(1_795_060_800), Some(3)]);
+        assert!(take_extended_record::<u32, 1>(&bytes).is_err());
 
         let mut bytes = Vec::new();
-        put_record(&7_u32, &mut bytes).unwrap();
-        assert_eq!(take_extended_record::<u32>(&bytes), Ok((7, None)));
+        put_extended_record(&7_u32, &[], &mut bytes).unwrap();
+        assert_eq!(take_record::<u32>(&bytes), Ok(7));
+        assert_eq!(take_extended_record::<u32, 1>(&bytes), Ok((7, [None])));
     }
 
     #[test]

@@ -15,8 +15,8 @@ use super::records::plan_lists::ListText;
 use super::records::step_cache::StepCacheRecord;
 use super::records::undo::{BlocklistEntry, Overwritten, UndoKey};
 use super::records::{
-    BatchRecord, CoreRecord, CoverRecord, FinalListEntry, Hash128, Meta, PageRecord, PlanRecord,
-    PreviousPage, RefreshRecord, RemovedRow, RowMembers, SeedRecord, SiteRecord,
+    BatchRecord, CoreRecord, CoverRecord, Failures, FinalListEntry, Hash128, Meta, PageRecord,
+    PlanRecord, PreviousPage, RefreshRecord, RemovedRow, RowMembers, SeedRecord, SiteRecord,
 };
 use super::table::{Key, Table};
 pub use crate::format::FORMAT;
@@ -79,7 +79,7 @@ tables! {
         key "site u32, 128-bit hash of the digest", value "pages, varint, never 0";
     /// Batches by number.
     BATCHES = "batches": u32 => BatchRecord, Scan, History,
-        key "batch u32", value "record: name, kind, inputs, digest, time, counts; number of stale records if there are any, varint";
+        key "batch u32", value "record: name, kind, inputs, digest, time, counts; numbers of stale records, of failed fetches, and of pages with failed fetches, if there are any, varints";
     /// Previous state, spam mark and row of pages, stored by the batch that changed one of them.
     PAGE_HISTORY = "page_history": (u32, PageId) => PreviousPage, Lookup, History,
         key "batch u32, site u32, index u32", value "record: state, spam mark, row";
@@ -158,6 +158,9 @@ tables! {
     /// Steps of the last refresh of a plan by cores within a bound, cached for the next one.
     STEP_CACHE = "step_cache": (u32, u32) => StepCacheRecord, Scan, Refreshes,
         key "series u32, rank u32", value "record: at rank 0 the grouped pages, gap-coded, and the group of each; else the quantized scores (u8) and weights (u16) of groups";
+    /// Failed fetches of pages since the last one that did not fail.
+    FAILURES = "failures": PageId => Failures, Lookup, Pages,
+        key "site u32, index u32", value "record: result of the last one, number, times of the first and the last one";
 }
 
 /// Keys of `meta`. The discriminants are stored.

@@ -62,10 +62,10 @@ impl Store {
         if current.is_ok() {
             return current;
         }
-        // RocksDB fails if a table is missing, so the tables of each older format that lacks some are tried.
+        // RocksDB fails if a table is missing, so the tables of each older format are tried.
         for older in OLDER {
-            let Some(tables) = older.tables else { continue };
-            if let Ok(rocks) = Database::open_reader(path, tables) {
+            let tables = tables::ALL.len().saturating_sub(older.missing_tables);
+            if let Ok(rocks) = Database::open_reader(path, &tables::ALL[..tables]) {
                 let store = Self::new(rocks);
                 if store.format().is_ok_and(|format| format == older.number) {
                     return Ok(store);

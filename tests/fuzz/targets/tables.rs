@@ -49,7 +49,7 @@ pub(super) fn run(data: &[u8]) {
         SITES SITE_IDS PAGES PAGE_IDS INTRA INTRA_IN ROWS ROW_HASHES ROW_MEMBERS CITERS DIGESTS
         BATCHES PAGE_HISTORY REMOVED_ROWS PLANS REFRESHES CORES CORE_SCORES COMPONENT_CACHE COMPONENT_CACHE_ORDER
         NEAR_CORE_CACHE CORE_ORIGINS COVERS PAGE_SETS SEEDS CORE_MEMBERS CORE_EVIDENCE PAGE_EVIDENCE REACH META
-        ALIASES ALIAS_REFERENCES FINAL_LIST PLAN_LISTS UNDO BLOCKLIST SEED_PAGES STEP_CACHE);
+        ALIASES ALIAS_REFERENCES FINAL_LIST PLAN_LISTS UNDO BLOCKLIST SEED_PAGES STEP_CACHE FAILURES);
 }
 
 fn entry<K: Key, V: Value>(table: &Table<K, V>, key: &[u8], value: &[u8]) {
@@ -184,6 +184,7 @@ const FIRST: &str = r#"
 {"url": "http://b.example/1", "outlinks": ["http://c.example/"], "uncrawled_outlinks": 7}
 {"url": "http://e.example/", "outlinks": ["http://a.example/"], "fetched": "2026-11-19T04:00:00Z"}
 {"url": "http://s.example/", "outlinks": ["http://c.example/"], "spam": true}
+{"url": "http://f.example/", "status": 503}
 "#;
 
 const SECOND: &str = r#"

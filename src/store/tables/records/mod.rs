@@ -4,6 +4,7 @@ pub mod aliases;
 pub mod component_cache;
 pub(crate) mod cover_evidence;
 pub mod evidence;
+pub(crate) mod failures;
 pub(crate) mod lineage;
 pub mod links;
 pub(crate) mod load_intent;
@@ -26,6 +27,7 @@ use crate::tables::table::{Value, record_values};
 use seedbank_algorithms::page::{PageId, SiteId};
 
 pub use self::cover_evidence::{CoverEvidence, HopEvidence, WebEvidence, WebHop};
+pub use self::failures::Failures;
 pub use self::lineage::Lineage;
 pub use self::load_intent::{Intent, LoadFile};
 pub use self::page::{PageRecord, PageState};
@@ -207,10 +209,16 @@ pub struct BatchRecord {
     pub seconds: f64,
     /// Counts of the effects.
     pub counts: BatchCounts,
-    /// The number of stale records: skipped, because their pages were fetched later. It follows the encoded
-    /// record if it is not 0.
+    /// The number of stale records: skipped, because their pages were fetched later. This and the following
+    /// numbers follow the encoded record, up to the last one that is not 0.
     #[serde(skip)]
     pub stale: u64,
+    /// The number of pages whose fetch failed.
+    #[serde(skip)]
+    pub failed: u64,
+    /// The number of pages with failed fetches since their last fetch that did not fail, after the batch.
+    #[serde(skip)]
+    pub failing: u64,
 }
 
 /// A plan: a named seed selection.
@@ -365,15 +373,20 @@ impl Value for RowMembers {
 
 impl Value for BatchRecord {
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
-        match self.stale {
-            0 => codec::put_record(self, out),
-            stale => codec::put_extended_record(self, stale, out),
-        }
+        let numbers = [self.stale, self.failed, self.failing];
+        let last = numbers.iter().rposition(|number| *number != 0);
+        let numbers = &numbers[..last.map_or(0, |last| last + 1)];
+        codec::put_extended_record(self, numbers, out)
     }
     fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
-        let (record, stale) = codec::take_extended_record(bytes)?;
-        let stale = stale.unwrap_or(0);
-        Ok(Self { stale, ..record })
+        let (record, numbers) = codec::take_extended_record(bytes)?;
+        let [stale, failed, failing] = numbers.map(Option::unwrap_or_default);
+        Ok(Self {
+            stale,
+            failed,
+            failing,
+            ..record
+        })
     }
 }
 

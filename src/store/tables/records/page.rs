@@ -133,13 +133,10 @@ impl PageRecord {
 
 impl Value for PageRecord {
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
-        match self.fetched {
-            Some(fetched) => codec::put_extended_record(self, fetched, out),
-            None => codec::put_record(self, out),
-        }
+        codec::put_extended_record(self, self.fetched.as_slice(), out)
     }
     fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
-        let (record, fetched) = codec::take_extended_record(bytes)?;
+        let (record, [fetched]) = codec::take_extended_record(bytes)?;
         Ok(Self { fetched, ..record })
     }
 }

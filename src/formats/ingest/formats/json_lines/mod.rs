@@ -8,13 +8,16 @@
 mod fields;
 mod outlinks;
 
+use std::str::FromStr;
+
 use crate::ingest::digest::digest_hash;
+use crate::ingest::fetch::{Outcome, mark_crawled};
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::lines::LineFormat;
-use crate::ingest::number::quality;
+use crate::ingest::number::{integer, quality};
 use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::{
-    Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageRecord, UncrawledOutlinks,
+    Event, FailedFetches, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageRecord, UncrawledOutlinks,
 };
 use crate::ingest::reject::{Fault, RejectReason};
 use crate::ingest::timestamp::{Timestamp, parse_timestamp, parse_timestamp_number};
@@ -22,10 +25,11 @@ pub(super) use fields::Fields;
 pub(super) use fields::{decode_string, wrong_type};
 pub(crate) use fields::{parse_structure, truth};
 use outlinks::outlinks;
+use seedbank_algorithms::fetch_status::{FetchStatus, STATUS_EXPECTED};
 use seedbank_algorithms::page::AliasBy;
 
 /// The names of the fields of a record.
-pub const RECORD_FIELDS: [&str; 11] = [
+pub const RECORD_FIELDS: [&str; 15] = [
     "url",
     "outlinks",
     "spam",
@@ -37,6 +41,10 @@ pub const RECORD_FIELDS: [&str; 11] = [
     "redirect",
     "canonical",
     "gone",
+    "status",
+    "failures",
+    "failing_since",
+    "failed",
 ];
 
 /// The JSON Lines format.
@@ -48,8 +56,9 @@ pub const RECORD_FIELDS: [&str; 11] = [
 ///   removes.
 /// * A field that occurs twice, known or not, rejects the record; objects within ignored values are
 ///   not examined.
-/// * With `gone: true`, only `url` is read, and `fetched` if it is a time, to find the latest of
-///   several records: the other fields may contain any JSON.
+/// * With `gone: true`, only `url` and the fields of failures are read, and `fetched` if it is a time, to find
+///   the latest of several records: the other fields may contain any JSON.
+/// * With the `status` of a failed fetch and without `failures`, only `url` and `fetched` are read.
 /// * An outlink is a string, or an object with a string as `url` or else `href`, whose other fields
 ///   are ignored. One that is not a URL is dropped and counted; any other element rejects the
 ///   record.
@@ -72,12 +81,21 @@ impl LineFormat for JsonLines {
             .ok_or_else(|| Fault::new(RejectReason::MissingUrl, "a record must have a url"))?;
         let url = parser.page(&url)?;
         let mut record = PageRecord::new(url);
-        if fields.truth("gone")? == Some(true) {
+        let status = fields.status()?;
+        record.failures = fields.failures(status, parser)?;
+        // With `failures`, the status is theirs.
+        let outcome = status.filter(|_| record.failures.is_none());
+        let outcome = outcome.map(|status| (Outcome::of(status), status));
+        if fields.truth("gone")? == Some(true) || matches!(outcome, Some((Outcome::Gone, _))) {
             record.gone = true;
             // The time only decides which of several records is the latest: it cannot reject this one.
             let fetched = fields.fetched().ok().flatten();
             record.fetched = fetched.map(|time| parser.time(time));
             return Ok(Event::Record(record));
+        }
+        if let Some((Outcome::Failed, status)) = outcome {
+            let fetched = fields.fetched()?.map(|time| parser.time(time));
+            return Ok(Event::Record(PageRecord::failed(url, status, fetched)));
         }
         record.spam = fields.truth("spam")?;
         record.clicks = fields.count("clicks", MAX_CLICKS)?;
@@ -101,6 +119,13 @@ impl LineFormat for JsonLines {
             record.outlinks = None;
         }
         record.fetched = fetched.map(|time| parser.time(time));
+        match outcome {
+            Some((Outcome::Redirect, status)) if record.alias.is_none() => {
+                record = PageRecord::failed(url, status, record.fetched);
+            }
+            Some(_) => mark_crawled(&mut record),
+            None => {}
+        }
         Ok(Event::Record(record))
     }
 }
@@ -119,9 +144,58 @@ impl Fields<'_, { RECORD_FIELDS.len() }> {
         })
     }
 
-    /// Returns the time of the fetch, which is a string or a number.
+    /// Returns the result of the last fetch, which is a string or a number.
+    fn status(&self) -> Result<Option<FetchStatus>, Fault> {
+        let name = "status";
+        let status = match self.raw(name) {
+            None => return Ok(None),
+            Some(raw) if raw.starts_with('"') => {
+                let text = self.text(name)?.unwrap_or_default();
+                FetchStatus::from_str(&text).ok()
+            }
+            Some(raw) => integer(raw, name, u64::from(u16::MAX))
+                .ok()
+                .and_then(|code| u16::try_from(code).ok())
+                .and_then(FetchStatus::http),
+        };
+        status
+            .map(Some)
+            .ok_or_else(|| wrong_type(name, STATUS_EXPECTED))
+    }
+
+    /// Returns the failed fetches that the record counts, whose last one has this status.
+    fn failures(
+        &self,
+        status: Option<FetchStatus>,
+        parser: &mut PieceParser,
+    ) -> Result<Option<FailedFetches>, Fault> {
+        let Some(count) = self.count("failures", u64::from(u32::MAX))? else {
+            return Ok(None);
+        };
+        let times = [self.time("failing_since")?, self.time("failed")?];
+        let Some(count) = u32::try_from(count).ok().filter(|count| *count > 0) else {
+            return Ok(None);
+        };
+        let status = status.filter(|status| Outcome::of(*status) == Outcome::Failed);
+        let status = status.ok_or_else(|| {
+            wrong_type("failures", "given with the status of a fetch that failed")
+        })?;
+        let [since, last] = times.map(|time| time.map(|time| parser.time(time)));
+        Ok(Some(FailedFetches {
+            status,
+            count,
+            since,
+            last,
+        }))
+    }
+
+    /// Returns the time of the fetch.
     fn fetched(&self) -> Result<Option<Timestamp>, Fault> {
-        let name = "fetched";
+        self.time("fetched")
+    }
+
+    /// Returns a time, which is a string or a number.
+    fn time(&self, name: &'static str) -> Result<Option<Timestamp>, Fault> {
         let time = match self.raw(name) {
             None => return Ok(None),
             Some(raw) if raw.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
@@ -133,7 +207,8 @@ impl Fields<'_, { RECORD_FIELDS.len() }> {
             },
             Some(_) => return Err(wrong_type(name, "a time, as a string or a number")),
         };
-        time.map(Some).map_err(Fault::timestamp)
+        time.map(Some)
+            .map_err(|error| Fault::timestamp(name, error))
     }
 
     fn outlinks(

@@ -32,9 +32,11 @@ pub(super) fn expected_type(field: &str) -> &'static str {
     match field {
         "outlinks" => "a list of strings, or of structs with a string url or href",
         "spam" | "gone" => "boolean",
-        "clicks" | "uncrawled_outlinks" | "quality" => "a number",
-        "fetch_status" => "a number or a string",
-        "fetched" | "fetch_time" => "a timestamp, a date, a string or a number",
+        "clicks" | "uncrawled_outlinks" | "quality" | "failures" => "a number",
+        "fetch_status" | "status" => "a number or a string",
+        "fetched" | "fetch_time" | "failing_since" | "failed" => {
+            "a timestamp, a date, a string or a number"
+        }
         "digest" | "content_digest" => "a string, or binary",
         _ => "a string, or binary that is UTF-8",
     }
@@ -54,9 +56,9 @@ pub(super) fn cell<'a>(field: &'static str, array: &'a dyn Array) -> Option<Cell
                 Ok((!array.is_null(row)).then(|| Value::Truth(array.value(row))))
             }))
         }
-        "clicks" | "uncrawled_outlinks" | "quality" => number(array),
-        "fetch_status" => number(array).or_else(|| text(field, array)),
-        "fetched" | "fetch_time" => time(array)
+        "clicks" | "uncrawled_outlinks" | "quality" | "failures" => number(array),
+        "fetch_status" | "status" => number(array).or_else(|| text(field, array)),
+        "fetched" | "fetch_time" | "failing_since" | "failed" => time(array)
             .or_else(|| number(array))
             .or_else(|| text(field, array)),
         "digest" | "content_digest" if is_binary(array.data_type()) => {
