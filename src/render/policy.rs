@@ -15,6 +15,7 @@ pub(crate) const fn flag(by: RejectionReason) -> &'static str {
         RejectionReason::Only => "--only",
         RejectionReason::ExcludeFromGraph => "--exclude-from-graph",
         RejectionReason::MinQuality => "--min-quality",
+        RejectionReason::MaxFailures => "--max-failures",
         RejectionReason::MinHubs => "--min-hubs",
         RejectionReason::MinAuthorities => "--min-authorities",
         RejectionReason::MinHubSites => "--min-hub-sites",

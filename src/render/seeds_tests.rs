@@ -21,6 +21,7 @@ fn cover(rank: u32, seats: Option<u32>) -> Seed {
             seats,
         },
         succeeds: None,
+        failures: None,
     }
 }
 

@@ -19,6 +19,7 @@ mod explain;
 mod explain_many;
 mod explain_texts;
 mod export;
+mod failures;
 mod goals;
 mod lists_to_files;
 mod lookups;

@@ -84,6 +84,34 @@ fn a_page_can_come_to_be_of_too_little_quality() {
 }
 
 #[test]
+fn the_fetches_of_a_page_can_fail_too_often() {
+    let bank = TestBank::new();
+    bank.delta(&hubs());
+    let plan = PlanOptions {
+        seeds: Some(1),
+        max_failures: Some(2),
+        ..PlanOptions::default()
+    };
+    bank.refresh("p", &plan, false);
+    let failed = |hub: u32, time: u32| {
+        let url = format!("http://h{hub}.test/");
+        json!({"url": url, "status": 503, "fetched": 2_000_000_000 + time}).to_string() + "\n"
+    };
+    // One failure costs nothing.
+    bank.delta(&failed(1, 1));
+    bank.refresh("p", &plan, false);
+    let kept = diff(&bank, &[1, 2], None);
+    assert_eq!(told(&kept, "http://h1.test/").0, Change::Kept);
+    bank.delta(&(failed(1, 2) + &failed(2, 2)));
+    bank.refresh("p", &plan, false);
+    let changes = diff(&bank, &[2, 3], None);
+    let lost = (Change::Lost, Some(Cause::Policy), None);
+    assert_eq!(told(&changes, "http://h1.test/"), lost);
+    let gained = told(&changes, "http://h2.test/");
+    assert_eq!(gained.0, Change::Gained);
+}
+
+#[test]
 fn a_page_of_a_list_from_outside_can_be_excluded() {
     let bank = TestBank::new();
     bank.delta(&hubs());

@@ -3,7 +3,7 @@
 //! - `random_histories`: with any policies, alone and together, by every kind of method, a refresh
 //!   gives what one from scratch gives; and caps, lists, pins and limits are kept, as counted from the
 //!   list alone. Catches seeds that are taken over although a cap is full now, pins that died, pages
-//!   that came to be allowed, a list that changes by more than it may. A few by default; `make test-long
+//!   that came to be allowed, or whose fetches fail, a list that changes by more than it may. A few by default; `make test-long
 //!   [LONG_POLICIES=200]` runs as many as wanted.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +35,7 @@ fn page() -> impl Strategy<Value = Page> {
 enum Event {
     Links(Page, Vec<Page>),
     Gone(Page),
+    Failed(Page),
     Spam(Page, bool),
     /// In tenths; `None` takes it away.
     Quality(Page, Option<u8>),
@@ -44,19 +45,23 @@ fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         6 => (page(), prop::collection::vec(page(), 0..5)).prop_map(|(at, to)| Event::Links(at, to)),
         1 => page().prop_map(Event::Gone),
+        2 => page().prop_map(Event::Failed),
         1 => (page(), any::<bool>()).prop_map(|(at, spam)| Event::Spam(at, spam)),
         2 => (page(), prop::option::weighted(0.9, 0_u8..=10))
             .prop_map(|(at, quality)| Event::Quality(at, quality)),
     ]
 }
 
-fn line(event: &Event) -> String {
+/// The record of an event at a time.
+fn line(event: &Event, time: usize) -> String {
+    let time = 1_795_060_800 + time;
     let record = match event {
         Event::Links(at, to) => {
             let to: Vec<String> = to.iter().map(|page| url(*page)).collect();
-            json!({"url": url(*at), "outlinks": to})
+            json!({"url": url(*at), "outlinks": to, "fetched": time})
         }
-        Event::Gone(at) => json!({"url": url(*at), "gone": true}),
+        Event::Gone(at) => json!({"url": url(*at), "gone": true, "fetched": time}),
+        Event::Failed(at) => json!({"url": url(*at), "status": "timeout", "fetched": time}),
         Event::Spam(at, spam) => json!({"url": url(*at), "spam": spam}),
         Event::Quality(at, quality) => {
             json!({"url": url(*at), "quality": quality.map(|tenths| f64::from(tenths) / 10.0)})
@@ -95,6 +100,7 @@ fn options() -> impl Strategy<Value = PlanOptions> {
         prop::option::weighted(0.3, 1_u32..4),
         prop::option::weighted(0.2, 1_u32..3),
         prop::option::weighted(0.2, Just(Value(300_000))),
+        prop::option::weighted(0.5, 1_u32..3),
     );
     let changes = prop::option::weighted(0.3, (0_u32..4).prop_map(Limit::AtMost));
     let all = (method, limit(2), limit(3), lists, sizes, changes, 3_u32..9);
@@ -117,6 +123,7 @@ fn options() -> impl Strategy<Value = PlanOptions> {
                 min_hubs: sizes.0.filter(|_| is_cores),
                 min_authorities: sizes.1.filter(|_| is_cores),
                 min_quality: sizes.2,
+                max_failures: sizes.3,
                 max_changes,
                 ..method
             }
@@ -170,6 +177,10 @@ fn keeps_to(options: &PlanOptions, seeds: &[Seed], last: &[Seed]) {
         if options.exclude_from_graph.is_some() {
             assert!(!is_document && !seed.url.starts_with("http://h1.d2.test/"));
         }
+        if let Some(most) = options.max_failures.filter(|_| !is_pinned) {
+            let failures = seed.failures.map_or(0, |failures| failures.count);
+            assert!(failures < most, "{}: {failures} failures", seed.url);
+        }
         if options.only.is_some() && !is_pinned {
             assert!(["d0.test", "d1.test"].contains(&&*of) || seed.site == "h0.d3.test");
         }
@@ -215,8 +226,13 @@ fn as_from_scratch(
 ) -> Result<(), TestCaseError> {
     let (warm, cold) = (TestBank::new(), TestBank::new());
     let mut last: Vec<Seed> = Vec::new();
-    for events in days {
-        let text: String = events.iter().map(line).collect();
+    for (day, events) in days.into_iter().enumerate() {
+        let times = day * 1000..;
+        let text: String = events
+            .iter()
+            .zip(times)
+            .map(|(e, at)| line(e, at))
+            .collect();
         warm.delta(&text);
         cold.delta(&text);
         let request = |cold| RefreshRequest {

@@ -310,6 +310,9 @@ setters! {
         pin: List;
         /// Sets the minimum quality of a seed; a page of unknown quality has 0.
         min_quality: Value;
+        /// Sets the number of consecutive failed fetches that keeps a page from being a seed; 0 allows any
+        /// number.
+        max_failures: u32;
     }
     HasSeeds {
         /// Sets the number of seeds.

@@ -22,6 +22,7 @@ fn with_policies<K: Kind>(plan: Plan<K>) -> Plan<K> {
         .exclude_from_graph(List::parse("out", "b.example"))
         .pin(List::parse("pin", "http://a.example/"))
         .min_quality(Value(500_000))
+        .max_failures(2)
         .max_per_site(3)
         .max_per_domain(Limit::None)
         .max_changes(5)

@@ -52,6 +52,9 @@ impl Goal {
         Self::Sites,
     ];
 
+    /// The failed fetches that keep a page from being a seed. A single one never does.
+    pub(super) const MAX_FAILURES: u32 = 3;
+
     /// Returns the name in plans and on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -98,6 +101,7 @@ impl Goal {
         };
         PlanOptions {
             goal: Some(self),
+            max_failures: Some(Self::MAX_FAILURES),
             ..parameters
         }
     }

@@ -249,6 +249,12 @@ parameters! {
     section Policies, taken by Any {
         /// Minimum quality of a seed; a page of unknown quality has 0.
         min_quality: Value = value("QUALITY").range(limits::SHARES).default(Value::default());
+        /// Number of failed fetches, one after another and without any that did not fail since, that keeps a
+        /// page from being a seed; 0 allows any number.
+        max_failures: u32 = value("N").default_is(&format!(
+            "{} for a new plan with a goal, else 0",
+            Goal::MAX_FAILURES
+        ));
         /// Maximum number of seeds that differ from the plan's previous list; pages that can no
         /// longer be seeds leave regardless.
         max_changes: Limit = value("N|none");

@@ -76,6 +76,7 @@ impl PlanOptions {
             min_authorities: self.min_authorities.unwrap_or(0),
             min_hub_sites: self.min_hub_sites.unwrap_or(0),
             min_quality: least_quality(self.min_quality),
+            max_failures: self.max_failures.unwrap_or(0),
             max_changes: most(self.max_changes),
         })
     }

@@ -1,8 +1,10 @@
 //! Rules about single pages that decide whether a page may be a seed.
 
 use super::rejection_reason::RejectionReason;
+use seedbank_algorithms::page::{PageId, PageSet};
 use seedbank_formats::ingest::{self, Patterns, SiteMode};
 use seedbank_store::records::PageRecord;
+use seedbank_store::{Store, StoreError, tables};
 
 /// Conditions on a page to be a seed.
 #[derive(Default)]
@@ -12,6 +14,10 @@ pub(crate) struct Candidates {
     pub(super) exclude_from_graph: Option<Patterns>,
     /// Minimum quality, in ten-thousandths.
     pub(super) min_quality: u16,
+    /// Number of consecutive failed fetches that rejects a page; 0 without a limit.
+    pub(super) max_failures: u32,
+    /// The pages with that many failed fetches; `None` if each is looked up.
+    pub(super) failing: Option<PageSet>,
     pub(super) mode: SiteMode,
 }
 
@@ -25,8 +31,14 @@ pub(crate) struct Rejection {
 
 impl Candidates {
     /// Whether every page may be a seed.
-    pub(crate) const fn allows_all(&self) -> bool {
-        !self.has_lists() && self.min_quality == 0
+    pub(crate) fn allows_all(&self) -> bool {
+        let none_fails = self.failing.as_ref().is_some_and(PageSet::is_empty);
+        !self.depends_on_records() && (self.max_failures == 0 || none_fails)
+    }
+
+    /// Whether the conditions depend on the records of pages.
+    pub(crate) const fn depends_on_records(&self) -> bool {
+        self.has_lists() || self.min_quality > 0
     }
 
     /// Whether the conditions depend on URLs.
@@ -47,13 +59,51 @@ impl Candidates {
         patterns.has(site, &ingest::url(site, &page.local, self.mode))
     }
 
-    /// Whether a page may be a seed.
-    pub(crate) fn allows(&self, site: &str, page: &PageRecord) -> bool {
-        self.allows_all() || self.rejection(site, page).is_none()
+    /// Reads the pages with too many failed fetches, for conditions on many pages. Cost: one scan of all failed
+    /// fetches, and none without a limit.
+    pub(super) fn read_failing(&mut self, store: &Store) -> Result<(), StoreError> {
+        let mut failing = PageSet::new();
+        if self.max_failures > 0 {
+            for entry in store.scan(&tables::FAILURES)? {
+                let (page, failures) = entry?;
+                if failures.count >= self.max_failures {
+                    failing.insert(page.0);
+                }
+            }
+        }
+        self.failing = Some(failing);
+        Ok(())
+    }
+
+    /// Returns the number of pages with too many failed fetches, if they were read.
+    pub(crate) fn failing_pages(&self) -> u64 {
+        self.failing.as_ref().map_or(0, PageSet::len)
+    }
+
+    /// Whether a page has too many failed fetches. Cost: one lookup, and none if they were read.
+    pub(crate) fn is_failing(&self, store: &Store, page: PageId) -> Result<bool, StoreError> {
+        if let Some(failing) = &self.failing {
+            return Ok(failing.contains(page.0));
+        }
+        if self.max_failures == 0 {
+            return Ok(false);
+        }
+        let failures = store.get(&tables::FAILURES, &page)?;
+        Ok(failures.is_some_and(|failures| failures.count >= self.max_failures))
+    }
+
+    /// Whether a page may be a seed, given whether it [`is_failing`](Self::is_failing).
+    pub(crate) fn allows(&self, site: &str, page: &PageRecord, is_failing: bool) -> bool {
+        self.allows_all() || self.rejection(site, page, is_failing).is_none()
     }
 
     /// Returns why a page may not be a seed; `None` if it may.
-    pub(crate) fn rejection(&self, site: &str, page: &PageRecord) -> Option<Rejection> {
+    pub(crate) fn rejection(
+        &self,
+        site: &str,
+        page: &PageRecord,
+        is_failing: bool,
+    ) -> Option<Rejection> {
         if self.allows_all() {
             return None;
         }
@@ -78,6 +128,9 @@ impl Candidates {
         }
         if self.min_quality > page.quality() {
             return bare(RejectionReason::MinQuality);
+        }
+        if is_failing {
+            return bare(RejectionReason::MaxFailures);
         }
         None
     }

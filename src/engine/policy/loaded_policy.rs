@@ -108,6 +108,8 @@ impl LoadedPolicy {
             only: read(lists.only)?,
             exclude_from_graph: read(lists.exclude_from_graph)?,
             min_quality: policy.min_quality,
+            max_failures: policy.max_failures,
+            failing: None,
             mode: naming.sites,
         };
         let pins = match lists.pin {
@@ -122,5 +124,11 @@ impl LoadedPolicy {
             candidates,
             pins,
         })
+    }
+
+    /// Reads the pages with too many failed fetches, for conditions on many pages.
+    pub(crate) fn with_failing(mut self, store: &Store) -> Result<Self> {
+        self.candidates.read_failing(store)?;
+        Ok(self)
     }
 }

@@ -26,6 +26,8 @@ pub struct Policy {
     pub min_hub_sites: u32,
     /// Minimum quality of a seed, in ten-thousandths.
     pub min_quality: u16,
+    /// Number of consecutive failed fetches that keeps a page from being a seed; 0 without a limit.
+    pub max_failures: u32,
     /// Maximum number of seeds that differ from the plan's previous list; `None` without a limit.
     pub max_changes: Option<u32>,
 }
@@ -47,6 +49,7 @@ impl Policy {
             && self.only.is_none()
             && self.exclude_from_graph.is_none()
             && self.min_quality == 0
+            && self.max_failures == 0
     }
 
     /// Whether some cores may give no seed.

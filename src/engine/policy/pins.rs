@@ -116,13 +116,13 @@ fn find(
     let page = PageId::new(site, index);
     let record = store.need(&tables::PAGES, &page)?;
     let rejected_by = candidates
-        .rejection(&at.site, &record)
+        .rejection(&at.site, &record, false)
         .map(|rejection| rejection.by);
     Ok(match (record.state, rejected_by) {
         (PageState::Unlinked, _) => Err(PinRejection::Unknown),
         (PageState::Gone, _) => Err(PinRejection::Gone),
         (PageState::Alias, _) => Err(PinRejection::Alias),
-        // Pins override `only` and the minimum quality.
+        // Pins override `only`, the minimum quality and failed fetches.
         (_, Some(RejectionReason::Exclude | RejectionReason::ExcludeFromGraph)) => {
             Err(PinRejection::Excluded)
         }

@@ -21,6 +21,8 @@ pub enum RejectionReason {
     ExcludeFromGraph,
     /// Its quality is too low, or unknown.
     MinQuality,
+    /// Its last fetches failed.
+    MaxFailures,
     /// Its core has too few hubs.
     MinHubs,
     /// Its core has too few authorities.

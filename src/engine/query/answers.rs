@@ -9,7 +9,9 @@ use crate::engine::refresh::RefreshView;
 use seedbank_algorithms::cover::Value;
 use seedbank_algorithms::page::AliasBy;
 use seedbank_formats::ingest::URL_PATTERN;
-use seedbank_store::records::{BatchCounts, BatchId, BatchKind, Counters, PageState, RefreshId};
+use seedbank_store::records::{
+    BatchCounts, BatchId, BatchKind, Counters, Failures, PageState, RefreshId,
+};
 
 /// Selects a refresh: one by number, or the last one of a plan.
 ///
@@ -104,6 +106,9 @@ pub struct Seed {
     /// `succeed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub succeeds: Option<SuccessorView>,
+    /// Fetches of the page that failed since the last one that did not; absent if none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failures: Option<Failures>,
 }
 
 #[expect(

@@ -100,7 +100,7 @@ impl Bank {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Cost: one scan of the list, and for each seed two reads. Memory: the list without its URLs.
+    /// Cost: one scan of the list, and for each seed three reads. Memory: the list without its URLs.
     pub fn seeds(&self, which: impl Into<Which>) -> Result<Seeds, EngineError> {
         let views = Views::open(self)?;
         let (refresh, record) = views.find(&which.into())?;

@@ -234,6 +234,7 @@ pub(super) fn seed_view(
         refresh: run.refresh,
         evidence: evidence(&seed.evidence),
         succeeds: succeeds.transpose()?,
+        failures: views.reader.get(&tables::FAILURES, &seed.page)?,
     })
 }
 

@@ -73,7 +73,8 @@ pub(super) fn limit_changes(
     let found = limit_churn(&limit, Caps::new(&rules.policy), |page| {
         let record = store.need(&tables::PAGES, &page)?;
         let site = store.need(&tables::SITES, &page.site())?.name;
-        Ok(record.state.is_live() && rules.candidates.allows(&site, &record))
+        let is_failing = rules.candidates.is_failing(store, page)?;
+        Ok(record.state.is_live() && rules.candidates.allows(&site, &record, is_failing))
     })?;
     // If the list equals the selection, its places need not be stored.
     let is_target = found.seeds == target;

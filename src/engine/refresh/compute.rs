@@ -1,6 +1,8 @@
 //! Computes a refresh: resolves the plan's parameters, runs the method, and limits changes of the
 //! list.
 
+use std::collections::BTreeMap;
+
 use super::churn_limit::{self, LimitedList};
 use super::cores::unchanged::{self, UnchangedRun};
 use super::cores::{self, CoresRun};
@@ -80,6 +82,7 @@ pub(super) fn run(
     }
     let policy = options.policy()?;
     let rules = LoadedPolicy::load(reader, policy, options.lists(), watch)?;
+    let rules = rules.with_failing(reader)?;
     let max_seeds = resolved.seeds();
     if let Some(seeds) = max_seeds.filter(|seeds| rules.pins.count() > *seeds) {
         let pins = rules.pins.pages.len() as u64;
@@ -95,6 +98,7 @@ pub(super) fn run(
     report.view.policy = (policy != Policy::default()).then(|| PolicyView {
         pinned: rules.pins.count(),
         rejected_pins: rules.pins.rejected.clone(),
+        rejected: failing_rejections(&resolved, &rules),
         ..PolicyView::default()
     });
     let previous_plan = PreviousPlan {
@@ -211,6 +215,14 @@ pub(super) fn run(
         limited_list,
         report,
     })
+}
+
+/// Returns the rejections by failed fetches, which cover methods do not count themselves.
+fn failing_rejections(plan: &ResolvedPlan, rules: &LoadedPolicy) -> BTreeMap<RejectionReason, u64> {
+    let is_cover = !matches!(plan, ResolvedPlan::Cores(_));
+    let failing = rules.candidates.failing_pages();
+    let counted = (is_cover && failing > 0).then_some((RejectionReason::MaxFailures, failing));
+    counted.into_iter().collect()
 }
 
 /// Returns the error for a plan that does not exist and has no parameters.

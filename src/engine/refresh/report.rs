@@ -197,7 +197,7 @@ pub struct PolicyView {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejected_pins: Vec<RejectedPin>,
     /// Number of rejections by each policy. By cores: cores whose best hub was rejected, or that
-    /// gave no seed. By cover: pages rejected by caps.
+    /// gave no seed. By cover: pages rejected by caps, and all pages with too many failed fetches.
     pub rejected: BTreeMap<RejectionReason, u64>,
     /// Difference from the previous list, if changes are limited and there is a previous list.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -184,7 +184,7 @@ const FIRST: &str = r#"
 {"url": "http://b.example/1", "outlinks": ["http://c.example/"], "uncrawled_outlinks": 7}
 {"url": "http://e.example/", "outlinks": ["http://a.example/"], "fetched": "2026-11-19T04:00:00Z"}
 {"url": "http://s.example/", "outlinks": ["http://c.example/"], "spam": true}
-{"url": "http://f.example/", "status": 503}
+{"url": "http://busy.example/", "status": 503}
 "#;
 
 const SECOND: &str = r#"

@@ -44,9 +44,14 @@ impl Constraints {
         let mut allowed = vec![true; web.of.len()];
         for page in web.crawled().into_iter().filter(|_| !allows_all) {
             watch.proceed()?;
-            let record = store.need(&tables::PAGES, &web.ids[page as usize])?;
-            let site = &web.sites[web.of[page as usize].site as usize].name;
-            allowed[page as usize] = rules.candidates.allows(site, &record);
+            let id = web.ids[page as usize];
+            let is_failing = rules.candidates.is_failing(store, id)?;
+            allowed[page as usize] = !is_failing;
+            if !is_failing && rules.candidates.depends_on_records() {
+                let record = store.need(&tables::PAGES, &id)?;
+                let site = &web.sites[web.of[page as usize].site as usize].name;
+                allowed[page as usize] = rules.candidates.allows(site, &record, false);
+            }
         }
         let mut numbers = HashMap::new();
         let domain = |name: &str| {

@@ -186,6 +186,7 @@ pub(super) fn evaluate_list(
         Some(plan) => {
             let store = &views.reader;
             let rules = LoadedPolicy::load(store, plan.policy()?, plan.lists(), watch)?;
+            let rules = rules.with_failing(store)?;
             let constraints = Constraints::new(store, &web, &rules, watch)?;
             Contender::selected(single.list, plan.clone(), numbers, constraints)
         }

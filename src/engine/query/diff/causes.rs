@@ -285,7 +285,7 @@ impl<'a> Pair<'a> {
     }
 
     /// Returns whether a policy rejected the page itself as a seed of `lacking`. Lists give the same result
-    /// as then; the quality does only if the page has no later record.
+    /// as then; the quality and failed fetches do only if the page has no later record.
     fn is_rejected(&self, page: PageId, lacking: &StoredRefresh) -> Result<bool, EngineError> {
         let candidates = &lacking.rules.candidates;
         if candidates.allows_all() {
@@ -294,11 +294,12 @@ impl<'a> Pair<'a> {
         let record = self.views.reader.need(&tables::PAGES, &page)?;
         let site = self.views.reader.need(&tables::SITES, &page.site())?.name;
         let is_unchanged = record.last_seen <= Some(lacking.record.batch);
-        let refusal = candidates.rejection(&site, &record);
-        Ok(
-            refusal
-                .is_some_and(|refusal| is_unchanged || refusal.by != RejectionReason::MinQuality),
-        )
+        let is_failing = candidates.is_failing(&self.views.reader, page)?;
+        let refusal = candidates.rejection(&site, &record, is_failing);
+        Ok(refusal.is_some_and(|refusal| {
+            let may_differ = [RejectionReason::MinQuality, RejectionReason::MaxFailures];
+            is_unchanged || !may_differ.contains(&refusal.by)
+        }))
     }
 
     /// Returns the last batch between the two states that changed one of these pages.

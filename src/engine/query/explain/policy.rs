@@ -40,7 +40,8 @@ pub(super) fn verdict(
     if position.is_some() {
         return Ok(Some(rejected(RejectionReason::MaxChanges)));
     }
-    if let Some(refusal) = rules.candidates.rejection(&site, record) {
+    let is_failing = rules.candidates.is_failing(&context.views.reader, page)?;
+    if let Some(refusal) = rules.candidates.rejection(&site, record, is_failing) {
         return Ok(Some(PolicyVerdict::Rejected {
             by: refusal.by,
             line: refusal.line,

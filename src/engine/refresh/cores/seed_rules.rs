@@ -77,7 +77,9 @@ impl<'a> PolicySeedRules<'a> {
         }
         let site = self.store.need(&tables::SITES, &page.site())?.name;
         let record = self.store.need(&tables::PAGES, &page)?;
-        let rejection = self.rules.candidates.rejection(&site, &record);
+        let candidates = &self.rules.candidates;
+        let is_failing = candidates.is_failing(self.store, page)?;
+        let rejection = candidates.rejection(&site, &record, is_failing);
         Ok(rejection.map(|rejection| rejection.by))
     }
 

@@ -120,8 +120,9 @@ fn allowed(
             .scan_under(&tables::PAGES, &site.id.0.to_be_bytes())?
         {
             let (page, record) = entry?;
+            let is_failing = policy.candidates.is_failing(context.store, page)?;
             let is_eligible = record.state == PageState::Crawled
-                && policy.candidates.allows(&site.name, &record)
+                && policy.candidates.allows(&site.name, &record, is_failing)
                 && policy.pins.position(page).is_none();
             count += u32::from(is_eligible);
         }

@@ -127,7 +127,8 @@ fn load<'a>(context: RunContext<'_, Choice>, site: &'a CoverSite) -> Result<Load
         if candidates.is_excluded(&site.name, &record) {
             continue;
         }
-        let is_rejected = !candidates.allows(&site.name, &record);
+        let is_failing = candidates.is_failing(store, page)?;
+        let is_rejected = !candidates.allows(&site.name, &record, is_failing);
         let facts = facts(&record, &of_rows);
         crawled.push((record.local, page.index(), (facts, is_rejected)));
     }

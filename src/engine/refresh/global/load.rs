@@ -76,8 +76,10 @@ impl LoadedWeb {
             if has_quality {
                 values_as_known.push(choice.weights.quality_value(facts.quality));
             }
+            let is_failing = rules.candidates.is_failing(store, *page)?;
+            let is_allowed = !is_failing && allowed.allows(slot, facts.quality);
             marks.push(Mark {
-                may_be_seed: crawled && !facts.spam && allowed.allows(slot, facts.quality),
+                may_be_seed: crawled && !facts.spam && is_allowed,
                 crawled,
                 spam: facts.spam,
                 clicked: facts.clicks > 0,
@@ -117,7 +119,7 @@ impl LoadedWeb {
     }
 }
 
-/// The pages that a policy excludes from the graph, and those that it allows as seeds.
+/// The pages that a policy excludes from the graph, and those that it allows as seeds, failed fetches aside.
 struct Allowed {
     /// By slot: whether the page is excluded, and whether it may be a seed. `None` if that does not depend on
     /// URLs.
@@ -137,7 +139,8 @@ impl Allowed {
         let by_url = if candidates.has_lists() {
             Some(read_records(store, image, watch, |site, page| {
                 let is_excluded = candidates.is_excluded(site, page);
-                (is_excluded, candidates.allows(site, page))
+                // Failed fetches are looked up by page.
+                (is_excluded, candidates.allows(site, page, false))
             })?)
         } else {
             None
