@@ -12,7 +12,7 @@ fn captures() -> Vec<Capture> {
         Capture::of("http://a.example/", &["/b", "http://c.example/"]),
         Capture::answered("http://a.example/moved", 301, Some("/")),
         Capture::answered("http://a.example/gone", 410, None),
-        Capture::answered("http://a.example/down", 500, None),
+        Capture::answered("http://a.example/same", 304, None),
     ];
     let html = captures[0].html.as_mut().unwrap();
     html.links.push(Link {

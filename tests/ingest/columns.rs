@@ -221,6 +221,7 @@ http://a.example/pdf,2024-05-18 02:40:00.006,,,CH7IV3XAD3M7A42JARKRLJ3T5PGGCGXD,
     let json = "{\"url\": \"http://a.example/\", \"fetched\": \"2024-05-18T02:40:00Z\", \"digest\": \"sha1:CH7IV3XAD3M7A42JARKRLJ3T5PGGCGXD\"}
 {\"url\": \"http://a.example/moved\", \"fetched\": \"2024-05-18T02:40:00.001Z\", \"redirect\": \"http://a.example/\"}
 {\"url\": \"http://a.example/gone\", \"fetched\": \"2024-05-18T02:40:00.002Z\", \"gone\": true}
+{\"url\": \"http://a.example/down\", \"fetched\": \"2024-05-18T02:40:00.003Z\", \"status\": 503}
 ";
     let (_, wanted) = read(json.as_bytes(), &Format::JsonLines);
     for file in [
@@ -232,9 +233,9 @@ http://a.example/pdf,2024-05-18 02:40:00.006,,,CH7IV3XAD3M7A42JARKRLJ3T5PGGCGXD,
         let summary = summary.unwrap();
         let ours = events.iter().map(|(_, event)| event);
         assert!(ours.eq(wanted.iter().map(|(_, event)| event)), "{events:?}");
-        let passed = [(SkipReason::NoStatus, 1), (SkipReason::OtherStatus, 3)];
+        let passed = [(SkipReason::NoStatus, 1), (SkipReason::OtherStatus, 2)];
         assert_eq!(summary.passed_over, passed.into());
-        assert_eq!((summary.records, summary.zones_assumed), (3, 0));
+        assert_eq!((summary.records, summary.zones_assumed), (4, 0));
         assert_eq!(
             summary.unknown_fields.names,
             [("notes".to_owned(), 7)].into()

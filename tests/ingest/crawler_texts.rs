@@ -118,8 +118,8 @@ fn what_says_nothing_of_a_page_is_counted() {
         ("sitemap", 4, &[]),
         (
             "cdx",
-            4,
-            &[(SkipReason::OtherStatus, 2), (SkipReason::NoPage, 2)],
+            5,
+            &[(SkipReason::OtherStatus, 1), (SkipReason::NoPage, 2)],
         ),
         (
             "cdxj",
@@ -129,12 +129,8 @@ fn what_says_nothing_of_a_page_is_counted() {
         ("nutch links", 4, &[(SkipReason::NoPage, 2)]),
         (
             "heritrix",
-            4,
-            &[
-                (SkipReason::OtherStatus, 1),
-                (SkipReason::NoStatus, 1),
-                (SkipReason::Prerequisite, 2),
-            ],
+            6,
+            &[(SkipReason::OtherStatus, 1), (SkipReason::Prerequisite, 2)],
         ),
         ("heritrix links", 4, &[(SkipReason::NoLink, 4)]),
     ];
@@ -206,6 +202,9 @@ fn links_of_a_list_are_those_of_a_record_that_has_none() {
         r#"{"url": "http://gone.example/", "gone": true, "fetched": "2026-11-19T04:00:00Z"}"#,
         r#"{"url": "http://moved.example/", "redirect": "https://moved.example/", "fetched": "2026-11-19T04:00:00Z"}"#,
         r#"{"url": "http://new.example/"}"#,
+        r#"{"url": "http://busy.example/", "status": 503, "fetched": "2026-11-19T04:00:00Z"}"#,
+        r#"{"url": "http://private.example/", "status": "robots", "fetched": "2026-11-18T04:00:00Z"}"#,
+        r#"{"url": "http://private.example/", "status": "robots", "fetched": "2026-11-19T04:00:00Z"}"#,
     ];
     let lines: String = lines.into_iter().flat_map(|line| [line, "\n"]).collect();
     let theirs = of(&[&lines], Format::JsonLines);

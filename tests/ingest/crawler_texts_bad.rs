@@ -31,8 +31,9 @@ fn pages(events: &Events) -> BTreeSet<String> {
     pages.collect()
 }
 
-/// How many pages a damage costs at most: that at its place, and the next, with which it becomes one.
-const COST: usize = 4;
+/// How many pages a damage costs at most: that at its place, and the next, with which it becomes one; all of them if it is in
+/// the header that names the columns.
+const COST: usize = 5;
 
 #[test]
 fn damages_are_refused_or_cost_what_they_touch() {

@@ -107,8 +107,8 @@ fn each_status_has_its_meaning() {
         (of(304, None), "other_status"),
         (of(410, None), "gone"),
         (of(404, Some("/b")), "gone"),
-        (of(403, None), "other_status"),
-        (of(503, None), "other_status"),
+        (of(403, None), "failed"),
+        (of(503, None), "failed"),
         (of(203, None), "crawled"),
     ] {
         let (summary, events) = good(&records(std::slice::from_ref(&capture), 0));
@@ -120,6 +120,7 @@ fn each_status_has_its_meaning() {
             }
             [(Position::Record(3), Event::Record(record))] if record.gone => "gone".to_owned(),
             [(_, Event::Record(record))] if record.alias.is_some() => "redirect".to_owned(),
+            [(_, Event::Record(record))] if record.is_only_failures() => "failed".to_owned(),
             [(_, Event::Record(record))] => {
                 // A PDF: nothing is said of its links.
                 assert!(record.outlinks.is_none() && record.digest.is_some());
@@ -423,9 +424,12 @@ fn notes_and_their_answer_are_one_record_in_either_order() {
             assert_eq!(summary.passed_over, passed.into());
         }
     }
-    // An answer that says nothing of its page, or that it is gone, is not spoken against.
+    // An answer that says nothing of its page, that it failed, or that it is gone, is not spoken against.
+    let same = answer(a, "HTTP/1.1 304 No\n", b"");
+    assert!(good(&[same, noted.clone()]).1.is_empty());
     let down = answer(a, "HTTP/1.1 503 No\n", b"");
-    assert!(good(&[down, noted.clone()]).1.is_empty());
+    let (_, events) = good(&[down, noted.clone()]);
+    assert!(matches!(&events[..], [(_, Event::Record(record))] if record.failures.is_some()));
     let gone = answer(a, "HTTP/1.1 404 No\n", b"");
     let (_, events) = good(&[noted.clone(), gone]);
     assert!(matches!(&events[..], [(_, Event::Record(record))] if record.gone));

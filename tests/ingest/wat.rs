@@ -88,7 +88,8 @@ fn each_status_has_its_meaning() {
     let summary = summary.unwrap();
     let numbers: Vec<Position> = events.iter().map(|(at, _)| *at).collect();
     let of = |capture: u64| Position::Record(3 + 3 * capture);
-    assert_eq!(numbers, [of(0), of(1), of(2), of(6), of(7), of(10)]);
+    let expected = [0, 1, 2, 6, 7, 8, 9, 10].map(of);
+    assert_eq!(numbers, expected);
     let records = events.iter().map(|(_, event)| match event {
         Event::Record(record) => record,
         _ => panic!("{event:?}"),
@@ -108,6 +109,9 @@ fn each_status_has_its_meaning() {
             (Some("b.example".to_owned()), None, false, false),
             (None, None, true, false),
             (None, None, true, false),
+            // Failed fetches.
+            (None, None, false, false),
+            (None, None, false, false),
             // No HTML: nothing is said of links.
             (None, None, false, true),
         ]
@@ -116,13 +120,13 @@ fn each_status_has_its_meaning() {
         summary.passed_over.clone().into_iter().collect::<Vec<_>>(),
         [
             (SkipReason::NoResponse, 1 + 2 * 11),
-            (SkipReason::OtherStatus, 3),
+            (SkipReason::OtherStatus, 1),
             (SkipReason::LeadsNowhere, 2),
         ]
     );
     assert_eq!(
         (summary.records, summary.lines, summary.rejected()),
-        (6, 6, 0)
+        (8, 8, 0)
     );
     assert_eq!(summary.dropped_outlinks, [(DropReason::Scheme, 1)].into());
 }

@@ -77,6 +77,11 @@ const CAPTURES: [&str; 4] = [
     r#"{"url": "http://moved.example/", "fetched": "2026-11-19T04:00:04Z", "redirect": "https://moved.example/"}"#,
 ];
 
+/// Captures, and what failed.
+fn with_failures(failures: &[&'static str]) -> Vec<&'static str> {
+    [&CAPTURES[..], failures].concat()
+}
+
 pub const JSON: &str = r#"[
   {"url": "http://a.example/", "outlinks": ["http://x.example/}]\"", "http://b.example/"]},
   {
@@ -147,6 +152,29 @@ Score: 0.0
 Signature: null
 Metadata: 
  
+
+http://busy.example/\tVersion: 7
+Status: 1 (db_unfetched)
+Fetch time: Fri Nov 20 04:00:00 UTC 2026
+Modified time: Thu Jan 01 00:00:00 UTC 1970
+Retries since fetch: 1
+Retry interval: 2592000 seconds (30 days)
+Score: 0.0
+Signature: null
+Metadata: 
+ \t_pst_=exception(16), lastModified=0: Http code=503, url=http://busy.example/
+
+http://private.example/\tVersion: 7
+Status: 3 (db_gone)
+Fetch time: Sat Dec 19 04:00:00 UTC 2026
+Modified time: Thu Jan 01 00:00:00 UTC 1970
+Retries since fetch: 0
+Retry interval: 2592000 seconds (30 days)
+Score: 0.0
+Signature: null
+Metadata: 
+ \t_pst_=robots_denied(18), lastModified=0
+
 ";
 
 pub const NUTCH_CSV: &str = "Url,Status code,Status name,Fetch Time,Modified Time,Retries since fetch,Retry interval seconds,Retry interval days,Score,Signature,Metadata
@@ -154,19 +182,25 @@ pub const NUTCH_CSV: &str = "Url,Status code,Status name,Fetch Time,Modified Tim
 \"http://gone.example/\",3,\"db_gone\",Sat Dec 19 04:00:00 UTC 2026,Thu Jan 01 00:00:00 UTC 1970,0,2592000.0,30.0,0.0,\"null\",\"_pst_:notfound(14), lastModified=0: http://gone.example/|||\"
 \"http://moved.example/\",5,\"db_redir_perm\",Sat Dec 19 05:00:00 CET 2026,Thu Jan 01 00:00:00 UTC 1970,0,2592000.0,30.0,0.0,\"null\",\"_pst_:moved(12), lastModified=0: https://moved.example/|||\"
 \"http://new.example/\",1,\"db_unfetched\",Thu Nov 19 04:00:00 UTC 2026,Thu Jan 01 00:00:00 UTC 1970,0,2592000.0,30.0,0.0,\"null\",\"\"
+\"http://busy.example/\",1,\"db_unfetched\",Fri Nov 20 04:00:00 UTC 2026,Thu Jan 01 00:00:00 UTC 1970,1,2592000.0,30.0,0.0,\"null\",\"_pst_:exception(16), lastModified=0: Http code=503, url=http://busy.example/|||\"
+\"http://private.example/\",3,\"db_gone\",Sat Dec 19 04:00:00 UTC 2026,Thu Jan 01 00:00:00 UTC 1970,0,2592000.0,30.0,0.0,\"null\",\"_pst_:robots_denied(18), lastModified=0|||\"
 ";
 
 pub const NUTCH_JSON: &str = r#"{"url": "http://a.example/", "statusCode": 2, "statusName": "db_fetched", "fetchTime": "Sat Dec 19 04:00:00 UTC 2026", "modifiedTime": "Thu Nov 19 04:00:00 UTC 2026", "retriesSinceFetch": 0, "retryIntervalSeconds": 2592000, "retryIntervalDays": 30, "score": 1.0, "signature": "9f86d081884c7d659a2feaa0c55ad015", "metadata": {"_pst_": "success(1), lastModified=0", "_rs_": 132}}
 {"url": "http://gone.example/", "statusCode": 3, "statusName": "db_gone", "fetchTime": "Sat Dec 19 04:00:00 UTC 2026", "modifiedTime": "Thu Jan 01 00:00:00 UTC 1970", "retriesSinceFetch": 0, "retryIntervalSeconds": 2592000, "retryIntervalDays": 30, "score": 0.0, "signature": "null", "metadata": {"_pst_": "notfound(14), lastModified=0: http://gone.example/"}}
 {"url": "http://moved.example/", "statusCode": 5, "statusName": "db_redir_perm", "fetchTime": "Sat Dec 19 05:00:00 CET 2026", "modifiedTime": "Thu Jan 01 00:00:00 UTC 1970", "retriesSinceFetch": 0, "retryIntervalSeconds": 2592000, "retryIntervalDays": 30, "score": 0.0, "signature": "null", "metadata": {"_pst_": "moved(12), lastModified=0: https://moved.example/"}}
 {"url": "http://new.example/", "statusCode": 1, "statusName": "db_unfetched", "fetchTime": "Thu Nov 19 04:00:00 UTC 2026", "modifiedTime": "Thu Jan 01 00:00:00 UTC 1970", "retriesSinceFetch": 0, "retryIntervalSeconds": 2592000, "retryIntervalDays": 30, "score": 0.0, "signature": "null", "metadata": ""}
+{"url": "http://busy.example/", "statusCode": 1, "statusName": "db_unfetched", "fetchTime": "Fri Nov 20 04:00:00 UTC 2026", "modifiedTime": "Thu Jan 01 00:00:00 UTC 1970", "retriesSinceFetch": 1, "retryIntervalSeconds": 2592000, "retryIntervalDays": 30, "score": 0.0, "signature": "null", "metadata": {"_pst_": "exception(16), lastModified=0: Http code=503, url=http://busy.example/"}}
+{"url": "http://private.example/", "statusCode": 3, "statusName": "db_gone", "fetchTime": "Sat Dec 19 04:00:00 UTC 2026", "modifiedTime": "Thu Jan 01 00:00:00 UTC 1970", "retriesSinceFetch": 0, "retryIntervalSeconds": 2592000, "retryIntervalDays": 30, "score": 0.0, "signature": "null", "metadata": {"_pst_": "robots_denied(18), lastModified=0"}}
 "#;
 
-const NUTCH: [&str; 4] = [
+const NUTCH: [&str; 6] = [
     r#"{"url": "http://a.example/", "fetched": "2026-11-19T04:00:00Z", "digest": "9f86d081884c7d659a2feaa0c55ad015"}"#,
     r#"{"url": "http://gone.example/", "gone": true, "fetched": "2026-11-19T04:00:00Z"}"#,
     r#"{"url": "http://moved.example/", "redirect": "https://moved.example/", "fetched": "2026-11-19T04:00:00Z"}"#,
     r#"{"url": "http://new.example/"}"#,
+    r#"{"url": "http://busy.example/", "status": 503, "fetched": "2026-11-19T04:00:00Z"}"#,
+    r#"{"url": "http://private.example/", "status": "robots", "fetched": "2026-11-19T04:00:00Z"}"#,
 ];
 
 /// The last anchor is that of Nutch 1.21; those before it wrote no metadata.
@@ -226,7 +260,14 @@ pub fn examples() -> Vec<Example> {
                 r#"{"url": "http://new.example/?e&f=2"}"#,
             ],
         ),
-        example("cdx", Format::Cdx, CDX, &CAPTURES),
+        example(
+            "cdx",
+            Format::Cdx,
+            CDX,
+            &with_failures(&[
+                r#"{"url": "http://down.example/", "status": 503, "fetched": "2026-11-19T04:00:03Z"}"#,
+            ]),
+        ),
         example("cdxj", Format::Cdxj, CDXJ, &CAPTURES),
         example("json array", Format::Json, JSON, &RECORDS),
         example("json spread", Format::Json, JSON_SPREAD, &RECORDS),
@@ -234,7 +275,15 @@ pub fn examples() -> Vec<Example> {
         example("nutch csv", Format::Nutch, NUTCH_CSV, &NUTCH),
         example("nutch json", Format::Nutch, NUTCH_JSON, &NUTCH),
         example("nutch links", Format::Nutch, NUTCH_LINKS, &INLINKS),
-        example("heritrix", Format::Heritrix, CRAWL_LOG, &CAPTURES),
+        example(
+            "heritrix",
+            Format::Heritrix,
+            CRAWL_LOG,
+            &with_failures(&[
+                r#"{"url": "https://moved.example/", "status": "connect", "fetched": "2026-11-19T04:00:04Z"}"#,
+                r#"{"url": "http://b.example/private", "status": "robots", "fetched": "2026-11-19T04:00:05Z"}"#,
+            ]),
+        ),
         example(
             "heritrix links",
             Format::HeritrixLinks,

@@ -149,7 +149,11 @@ impl Capture {
                 record["gone"] = json!(true);
                 return Some(record);
             }
-            _ => return None,
+            304 => return None,
+            status => {
+                record["status"] = json!(status);
+                return Some(record);
+            }
         }
         if let Some(digest) = &self.digest {
             record["digest"] = json!(digest);

@@ -20,17 +20,20 @@ pub(super) enum Answer {
     Redirect,
     /// 404 and 410: the page does not exist.
     Gone,
+    /// Any other status: the fetch failed.
+    Failed(FetchStatus),
 }
 
 impl Answer {
-    /// Returns `None` if the status does not change the page (403, 500, 304, ...).
-    pub(super) const fn from_status(status: u16) -> Option<Self> {
-        match status {
-            200..=299 => Some(Self::Crawled),
-            304 => None,
-            300..=399 => Some(Self::Redirect),
-            404 | 410 => Some(Self::Gone),
-            _ => None,
+    /// Returns `None` if the status says nothing of the page: 304, and numbers that are no HTTP status.
+    pub(super) fn from_status(status: u16) -> Option<Self> {
+        let status = FetchStatus::http(status)?;
+        match Outcome::of(status) {
+            Outcome::Crawled if status == FetchStatus::Http(304) => None,
+            Outcome::Crawled => Some(Self::Crawled),
+            Outcome::Redirect => Some(Self::Redirect),
+            Outcome::Gone => Some(Self::Gone),
+            Outcome::Failed => Some(Self::Failed(status)),
         }
     }
 }
@@ -101,7 +104,11 @@ impl Fetch<'_> {
         } else {
             time?
         };
-        record.fetched = time.map(|time| parser.time(time));
+        let time = time.map(|time| parser.time(time));
+        if let Answer::Failed(status) = self.answer {
+            return Ok(Ok(PageRecord::failed(page, status, time)));
+        }
+        record.fetched = time;
         match (self.answer, self.location) {
             (Answer::Crawled, _) => record.digest = self.digest.map(digest_hash),
             (Answer::Redirect, Some(location)) => {

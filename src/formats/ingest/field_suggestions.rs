@@ -105,7 +105,7 @@ mod tests {
             ("title", None),
             ("text", None),
             ("id", None),
-            ("status", None),
+            ("status", Some("status")),
             ("", None),
             ("\u{e9}", None),
             (&"x".repeat(100_000), None),

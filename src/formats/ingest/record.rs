@@ -162,7 +162,7 @@ impl<U> PageRecord<U> {
     }
 }
 
-impl<U: Copy + PartialEq> PageRecord<U> {
+impl<U: Clone + PartialEq> PageRecord<U> {
     /// Returns whether the record has failed fetches and nothing else.
     #[must_use]
     pub fn is_only_failures(&self) -> bool {
@@ -170,7 +170,7 @@ impl<U: Copy + PartialEq> PageRecord<U> {
             && *self
                 == Self {
                     failures: self.failures,
-                    ..Self::new(self.url)
+                    ..Self::new(self.url.clone())
                 }
     }
 }

@@ -21,7 +21,11 @@ pub(super) fn capture_entry(
     Ok(match record {
         Ok(mut record) => {
             if let Some(fetched) = fetched {
-                record.fetched = Some(parser.time(fetched));
+                let time = Some(parser.time(fetched));
+                match &mut record.failures {
+                    Some(failures) => failures.last = time,
+                    None => record.fetched = time,
+                }
             }
             if fetch.answer == Answer::Crawled {
                 mark_crawled(&mut record);

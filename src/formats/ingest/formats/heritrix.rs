@@ -21,6 +21,7 @@ use crate::ingest::record::{Event, PageAttributes, PageRecord};
 use crate::ingest::reject::{Fault, RejectReason};
 use crate::ingest::summary::SkipReason;
 use crate::ingest::timestamp::parse_timestamp;
+use seedbank_algorithms::fetch_status::FetchStatus;
 use seedbank_algorithms::page::AliasBy;
 
 /// A log, read for its pages.
@@ -89,10 +90,11 @@ fn page(line: &LogLine<'_>, time: &str, parser: &mut PieceParser) -> Result<Entr
     let status = u16::try_from(line.status)
         .ok()
         .filter(|status| (100..600).contains(status));
-    let Some(status) = status else {
-        return Ok(Entry::Skipped(SkipReason::NoStatus));
+    let answer = match status {
+        Some(status) => Answer::from_status(status),
+        None => answer_of_code(line.status),
     };
-    let Some(answer) = Answer::from_status(status) else {
+    let Some(answer) = answer else {
         return Ok(Entry::Skipped(SkipReason::OtherStatus));
     };
     let fetch = Fetch {
@@ -104,6 +106,26 @@ fn page(line: &LogLine<'_>, time: &str, parser: &mut PieceParser) -> Result<Entr
         location: None,
     };
     capture_entry(&fetch, None, parser)
+}
+
+/// Returns the meaning of a code of Heritrix (`FetchStatusCodes`), which is not positive; `None` for a decision of the crawler
+/// and for a fetch that was not tried.
+fn answer_of_code(code: i32) -> Option<Answer> {
+    let status = match code {
+        // No address of the host, also when it was looked up for another fetch.
+        -1 | -6 => FetchStatus::Dns,
+        // No connection, or a broken one.
+        -2 | -3 => FetchStatus::Connect,
+        -4 => FetchStatus::Timeout,
+        // Exceptions of the crawler, every retry failed, or another prerequisite did.
+        -5 | -8 | -62 | -63 | -3000 => FetchStatus::Other,
+        // robots.txt could not be fetched, or forbids the page.
+        -61 | -9998 => FetchStatus::Robots,
+        // Taken for a page that does not exist.
+        -404 => return Some(Answer::Gone),
+        _ => return None,
+    };
+    Some(Answer::Failed(status))
 }
 
 /// A log, read for the links between pages that were followed.

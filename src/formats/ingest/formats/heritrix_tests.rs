@@ -54,16 +54,16 @@ fn a_line_says_what_became_of_its_page() {
         records(&[alias, page])
     );
     // What it led to was not fetched, or leads on.
-    assert_eq!(of("-2", "R", "http://a.example/"), records(&[alias]));
+    assert_eq!(of("-5000", "R", "http://a.example/"), records(&[alias]));
     assert_eq!(of("302", "RR", "http://a.example/"), records(&[alias]));
     assert_eq!(of("200", "LR", "http://b.example/#x"), records(&[page]));
     assert_eq!(of("200", "LR", "-"), records(&[page]));
     for (status, path, reason) in [
         ("302", "L", "other_status"),
-        ("503", "L", "other_status"),
-        ("-2", "L", "no_status"),
-        ("-9998", "L", "no_status"),
-        ("0", "L", "no_status"),
+        ("304", "L", "other_status"),
+        ("-50", "L", "other_status"),
+        ("-5003", "L", "other_status"),
+        ("0", "L", "other_status"),
         ("200", "LP", "prerequisite"),
         ("200", "LREP", "prerequisite"),
         ("200", "LPR", "prerequisite"),
@@ -74,6 +74,28 @@ fn a_line_says_what_became_of_its_page() {
             "{status} {path}"
         );
     }
+    for (code, status) in [
+        ("503", "503"),
+        ("-1", "\"dns\""),
+        ("-2", "\"connect\""),
+        ("-3", "\"connect\""),
+        ("-4", "\"timeout\""),
+        ("-5", "\"other\""),
+        ("-6", "\"dns\""),
+        ("-8", "\"other\""),
+        ("-61", "\"robots\""),
+        ("-9998", "\"robots\""),
+    ] {
+        let failed = format!(
+            r#"{{"url": "http://b.example/", "status": {status}, "fetched": "2026-11-19T04:00:00.574Z"}}"#
+        );
+        assert_eq!(
+            of(code, "L", "http://a.example/"),
+            records(&[&failed]),
+            "{code}"
+        );
+    }
+    assert_eq!(of("-404", "L", "http://a.example/"), records(&[gone]));
     let dns = line("1", "dns:a.example", "P", "http://a.example/");
     assert_eq!(read(CrawlLog, &dns), passed("prerequisite"));
     let other = line("200", "ftp://a.example/x", "L", "http://a.example/");

@@ -43,6 +43,7 @@ fn record(json: &str) -> Result<Result<Event, SkipReason>, RejectReason> {
         && json.contains("fetched")
         && record.alias.is_none()
         && !record.gone
+        && record.failures.is_none()
     {
         mark_crawled(record);
     }
@@ -103,8 +104,10 @@ fn columns_are_what_the_header_says() {
         read(&eleven.replace(" 200 ", " - ")),
         Ok(Err(SkipReason::NoStatus))
     );
+    let failed = r#"{"url": "http://a.example/", "status": 503, "fetched": "20261119040000"}"#;
+    assert_eq!(read(&eleven.replace(" 200 ", " 503 ")), record(failed));
     assert_eq!(
-        read(&eleven.replace(" 200 ", " 503 ")),
+        read(&eleven.replace(" 200 ", " 304 ")),
         Ok(Err(SkipReason::OtherStatus))
     );
     assert_eq!(

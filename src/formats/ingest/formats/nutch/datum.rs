@@ -5,11 +5,12 @@
 //! | `db_fetched`, `db_notmodified`, `db_duplicate` | crawled, with the signature as digest |
 //! | `db_parse_failed` | crawled; the signature is ignored, since it may be that of an earlier fetch |
 //! | `db_redir_perm`, `db_redir_temp` | a redirect, to the URL in `_pst_` of the metadata |
-//! | `db_gone` | gone; unchanged if `_pst_` is anything other than `gone` or `notfound` |
-//! | `db_unfetched`, `db_orphan` | known |
+//! | `db_gone` | gone; a failed fetch if `_pst_` is anything other than `gone` or `notfound` |
+//! | `db_unfetched`, `db_orphan` | known; a failed fetch if `_pst_` says so |
 //!
 //! Nutch stores when a page is due, not when it was fetched. Its schedules add the interval to the
-//! time of the fetch, so the interval is subtracted again.
+//! time of the fetch, so the interval is subtracted again. A page whose fetch failed for the moment is
+//! unfetched, and due a day later.
 
 use super::date::java_date;
 use crate::ingest::entries::Entry;
@@ -20,8 +21,19 @@ use crate::ingest::record::{Event, PageRecord};
 use crate::ingest::reject::{Fault, RejectReason};
 use crate::ingest::summary::SkipReason;
 use crate::ingest::timestamp::Timestamp;
+use seedbank_algorithms::fetch_status::FetchStatus;
 
 const MICROS: i64 = 1_000_000;
+
+/// Parts of the names and messages of Java's exceptions, and what they mean.
+const EXCEPTIONS: [(&str, FetchStatus); 6] = [
+    ("Timeout", FetchStatus::Timeout),
+    ("timed out", FetchStatus::Timeout),
+    ("UnknownHost", FetchStatus::Dns),
+    ("SSL", FetchStatus::Tls),
+    ("Connect", FetchStatus::Connect),
+    ("Socket", FetchStatus::Connect),
+];
 
 /// A page, as texts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,8 +60,18 @@ impl Datum<'_> {
             "db_fetched" | "db_notmodified" | "db_duplicate" | "db_parse_failed" => Answer::Crawled,
             "db_redir_perm" | "db_redir_temp" => Answer::Redirect,
             "db_gone" if self.is_gone() => Answer::Gone,
-            "db_gone" => return Ok(Entry::Skipped(SkipReason::OtherStatus)),
+            "db_gone" => match self.failure() {
+                Some(status) => Answer::Failed(status),
+                None => return Ok(Entry::Skipped(SkipReason::OtherStatus)),
+            },
             "db_unfetched" | "db_orphan" => {
+                if let Some(status) = self.failure() {
+                    let day = Self {
+                        interval: Some("86400"),
+                        ..*self
+                    };
+                    return day.capture(Answer::Failed(status), parser);
+                }
                 let page = parser.page(self.url)?;
                 return Ok(Entry::One(Event::Record(PageRecord::new(page))));
             }
@@ -61,13 +83,19 @@ impl Datum<'_> {
                 ));
             }
         };
+        self.capture(answer, parser)
+    }
+
+    /// Reads the page as a capture.
+    fn capture(&self, answer: Answer, parser: &mut PieceParser) -> Result<Entry, Fault> {
         let signature = self.signature.filter(|text| !matches!(*text, "" | "null"));
+        let is_unparsed = self.status == Some("db_parse_failed");
         let fetch = Fetch {
             url: self.url,
             answer,
             time: None,
             time_field: "",
-            digest: signature.filter(|_| status != "db_parse_failed"),
+            digest: signature.filter(|_| !is_unparsed),
             location: self.target(),
         };
         capture_entry(&fetch, self.fetched()?, parser)
@@ -100,6 +128,28 @@ impl Datum<'_> {
     fn is_gone(&self) -> bool {
         self.protocol
             .is_none_or(|status| status.starts_with("gone(") || status.starts_with("notfound("))
+    }
+
+    /// Returns why the last fetch failed; `None` if it did not, or was not tried.
+    fn failure(&self) -> Option<FetchStatus> {
+        let (name, rest) = self.protocol?.split_once('(')?;
+        match name {
+            "robots_denied" => Some(FetchStatus::Robots),
+            "unknown_host" => Some(FetchStatus::Dns),
+            "connection_timed_out" => Some(FetchStatus::Timeout),
+            "access_denied" | "failed" | "proto_not_found" | "redir_exceeded" => {
+                Some(FetchStatus::Other)
+            }
+            // The message has the status, or the class of the exception.
+            "exception" | "retry" => {
+                let reason = EXCEPTIONS.iter().find(|(text, _)| rest.contains(text));
+                let reason = reason.map_or(FetchStatus::Other, |(_, status)| *status);
+                let code = rest.split_once("Http code=").map(|(_, code)| code);
+                let code = code.and_then(|code| code.get(..3)?.parse().ok());
+                Some(code.and_then(FetchStatus::http).unwrap_or(reason))
+            }
+            _ => None,
+        }
     }
 
     /// Returns the target of a redirect.

@@ -135,18 +135,38 @@ fn a_status_says_what_the_page_is() {
     }
     let gone =
         record(r#"{"url": "http://a.example/", "gone": true, "fetched": "2026-11-19T04:00:00Z"}"#);
+    let failed = |status: &str| {
+        let line = format!(
+            r#"{{"url": "http://a.example/", "status": {status}, "fetched": "2026-11-19T04:00:00Z"}}"#
+        );
+        record(&line)
+    };
     for (protocol, is) in [
         (
             "notfound(14), lastModified=0: http://a.example/",
             gone.clone(),
         ),
         ("gone(11), lastModified=0: http://a.example/", gone),
-        (
-            "robots_denied(18), lastModified=0",
-            Ok(Err(SkipReason::OtherStatus)),
-        ),
+        ("robots_denied(18), lastModified=0", failed("\"robots\"")),
         (
             "exception(16), lastModified=0: java.net.UnknownHostException: a",
+            failed("\"dns\""),
+        ),
+        (
+            "exception(16), lastModified=0: Http code=503, url=http://a.example/",
+            failed("503"),
+        ),
+        (
+            "exception(16), lastModified=0: java.net.SocketTimeoutException: Read timed out",
+            failed("\"timeout\""),
+        ),
+        (
+            "exception(16), lastModified=0: java.lang.Exception",
+            failed("\"other\""),
+        ),
+        ("access_denied(17), lastModified=0", failed("\"other\"")),
+        (
+            "blocked(23), lastModified=0",
             Ok(Err(SkipReason::OtherStatus)),
         ),
     ] {
