@@ -139,3 +139,21 @@ fn the_limit_can_be_set_and_lifted() {
         .fails(2);
     assert!(error.contains("--max-failures"), "{error}");
 }
+
+/// Without failing pages, a refresh of an unchanged state loads no graph, as one without policies.
+#[test]
+fn cores_of_an_unchanged_state_are_kept_unless_fetches_failed() {
+    let place = place();
+    let goal = "refresh bank --plan groups --goal communities --min-hub-sites 0 --seeds 2";
+    place.run(&words(goal)).done();
+    let refresh = || {
+        let options = words("refresh bank --plan groups --format json");
+        place.run(&options).json()
+    };
+    assert_eq!(refresh()["pages_loaded"], 0);
+    for day in 2..5 {
+        fail(&place, day);
+        let loaded = refresh()["pages_loaded"].clone();
+        assert_ne!(loaded, 0, "{day}");
+    }
+}

@@ -109,12 +109,19 @@ pub(super) fn run(
     };
     let outcome = match resolved {
         ResolvedPlan::Cores(ref plan) => {
-            // Without policies, an unchanged graph leads to the same cores.
-            let same = previous_plan
-                .refresh
-                .filter(|_| policy == Policy::default());
-            let same = match same {
-                Some(refresh) => unchanged::find(reader, plan, refresh, watch)?,
+            // Without policies, an unchanged graph leads to the same cores; with the one on failed fetches
+            // too while it rejects no page.
+            let other_policies = Policy {
+                max_failures: 0,
+                ..policy
+            };
+            let rejects_none =
+                other_policies == Policy::default() && rules.candidates.failing_pages() == 0;
+            let same = match previous_plan.refresh.filter(|_| rejects_none) {
+                Some(refresh) => {
+                    let failures_matter = policy.max_failures > 0;
+                    unchanged::find(reader, plan, refresh, failures_matter, watch)?
+                }
                 None => None,
             };
             if let Some(same) = same {
