@@ -1,4 +1,4 @@
-//! Results of fetches that failed.
+//! Results of fetches.
 
 use std::borrow::Cow;
 use std::fmt;

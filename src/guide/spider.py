@@ -1,19 +1,18 @@
 import hashlib, json, scrapy, time
-from scrapy.exceptions import IgnoreRequest
 from scrapy.linkextractors import LinkExtractor
 from scrapy.utils.request import request_from_dict
-from twisted.internet import defer, error
-REASONS = {IgnoreRequest: "robots", error.DNSLookupError: "dns", error.TimeoutError: "timeout", error.TCPTimedOutError: "timeout",
-    error.ConnectError: "connect", error.ConnectionLost: "connect", error.ConnectionDone: "connect", defer.CancelledError: "too-large"}
+# Errors without an answer, by the names of their classes, which depend on Scrapy's version.
+REASONS = {"IgnoreRequest": "robots", "CannotResolveHostError": "dns", "DNSLookupError": "dns", "DownloadCancelledError": "too-large",
+    "DownloadTimeoutError": "timeout", "TimeoutError": "timeout", "TCPTimedOutError": "timeout", "ConnectionRefusedError": "connect",
+    "DownloadConnectionRefusedError": "connect", "DownloadFailedError": "connect", "ResponseFailed": "connect"}
 class Pages(scrapy.Spider):
     name, custom_settings = "pages", {"HTTPERROR_ALLOW_ALL": True, "REDIRECT_ENABLED": False}
     async def start(self):
         for request in json.load(open(self.seeds)):
             yield request_from_dict(request, spider=self).replace(errback=self.failed)
     def failed(self, failure):
-        why = getattr(failure.value, "reasons", [failure])[0].value
-        tls = "SSL" in type(why).__module__ or "SSL" in type(why).__name__
-        reason = next((name for kind, name in REASONS.items() if isinstance(why, kind)), "tls" if tls else "other")
+        error = failure.value
+        reason = "tls" if "SSL" in repr(error) else REASONS.get(type(error).__name__, "other")
         yield {"url": failure.request.url, "fetched": time.time(), "status": reason}
     def parse(self, response):
         page, found = {"url": response.url, "fetched": time.time(), "status": response.status}, []

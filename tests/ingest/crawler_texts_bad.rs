@@ -33,7 +33,7 @@ fn pages(events: &Events) -> BTreeSet<String> {
 
 /// How many pages a damage costs at most: that at its place, and the next, with which it becomes one; all of them if it is in
 /// the header that names the columns.
-const COST: usize = 5;
+const COST: usize = 6;
 
 #[test]
 fn damages_are_refused_or_cost_what_they_touch() {

@@ -5,10 +5,13 @@
 The web is one server on loopback, which Scrapy takes for its proxy: 20 hosts with made-up names, and
 nothing leaves the machine. The spider is that of the guide, src/guide/spider.py. The server keeps its own
 account of what it sent; the bank must know each page as it was sent last: its links, that it is gone,
-where it leads. What is missing is skipped, which is said: `pip install scrapy`.
+where it leads. After the first round some pages fail: for ever with 503, for ever by answering too late, for one
+round, and by a robots.txt that forbids them. Every failure must be in the bank, no more and no fewer, and a page
+that failed three times is no seed. What is missing is skipped, which is said: `pip install scrapy`.
 """
 
 import collections
+import contextlib
 import html
 import http.server
 import importlib.util
@@ -19,11 +22,14 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from urllib.parse import urldefrag, urljoin
 
 SEEDBANK = os.path.abspath(sys.argv[1])
 SPIDER = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../src/guide/spider.py"))
-HOSTS, PAGES, ROUNDS, BUDGET, SEEDS = 20, 2000, 3, 250, 25
+HOSTS, PAGES, ROUNDS, BUDGET, SEEDS = 20, 2000, 5, 250, 25
+# Seconds until the spider gives up waiting.
+TIMEOUT = 2
 
 # What a page answers with.
 Page = collections.namedtuple("Page", "status links location version")
@@ -36,6 +42,8 @@ class Web:
         self.rng = rng
         self.lock = threading.Lock()
         self.account = []
+        # The round, `None` while nothing counts; pages that fail, with the status; what failed since a page last answered.
+        self.round, self.faults, self.failures = None, {}, {}
         self.hosts = [f"site{number:02}.test" for number in range(HOSTS)]
         self.pages = {}
         # Sites of very different sizes; the page of a host that everything else hangs on comes first.
@@ -96,6 +104,18 @@ class Web:
 
     def answer(self, url):
         """The status, headers and body for a URL, which go into the account."""
+        if url.endswith("/robots.txt"):
+            paths = [page.split("/", 3)[3] for page, status in self.faults.items()
+                     if status == "robots" and page.startswith(url.removesuffix("robots.txt"))]
+            return 200, "text/plain", "".join(["User-agent: *\n", *(f"Disallow: /{path}$\n" for path in paths)]).encode()
+        if url in self.faults:
+            with self.lock:
+                count, last, _ = self.failures.get(url, (0, None, None))
+                if self.round not in (None, last):
+                    self.failures[url] = (count + 1, self.round, self.faults[url])
+            if self.faults[url] == "timeout":
+                time.sleep(2 * TIMEOUT)
+            return 503, "text/html", b"busy"
         page = self.pages.get(url)
         if url.endswith(".pdf"):
             told, kind, body = (200, None, None), "application/pdf", b"%PDF-1.4 " + url.encode()
@@ -111,6 +131,8 @@ class Web:
             body = self.markup(url, page).encode()
         with self.lock:
             self.account.append((url, *told))
+            if self.round is not None:
+                self.failures.pop(url, None)
         return told[0], kind, body
 
     def markup(self, url, page):
@@ -137,8 +159,10 @@ def server(web):
                 self.send_header("Location", body.decode())
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            # A client that waited too long is gone.
+            with contextlib.suppress(ConnectionError):
+                self.end_headers()
+                self.wfile.write(body)
 
         def log_message(self, *args):
             pass
@@ -165,6 +189,10 @@ def crawl(proxy, seeds, out):
         "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
         "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
         "DOWNLOAD_DELAY": 0,
+        "DOWNLOAD_TIMEOUT": TIMEOUT,
+        # A retry that is still queued when the budget is spent would say nothing.
+        "RETRY_ENABLED": False,
+        "ROBOTSTXT_OBEY": True,
         "LOG_LEVEL": "WARNING",
     }
     flags = [flag for name, value in settings.items() for flag in ("-s", f"{name}={value}")]
@@ -209,6 +237,12 @@ def banked(lines):
     return known
 
 
+def failures(bank):
+    """How often each page failed since it last answered, and how, as the bank exports it."""
+    records = map(json.loads, seedbank("export", bank).splitlines())
+    return {record["url"]: (record["failures"], record["status"]) for record in records if "failures" in record}
+
+
 def compare(web, bank):
     """Fails where a page or a link is lost, where one is told that was never sent, or a dead page lives."""
     sent, found = truth(web.account), banked(seedbank("export", bank).splitlines())
@@ -216,7 +250,15 @@ def compare(web, bank):
     for url, fact in sent.items():
         if found.get(url) != fact:
             faults.append(f"{url}\n  sent {fact}\n  bank {found.get(url)}")
-    faults += [f"{url} was never sent" for url in found.keys() - sent.keys()]
+    # Of some pages only failures are known.
+    faults += [f"{url} was never sent" for url in found.keys() - sent.keys() - web.faults.keys()]
+    expected = {url: (count, status) for url, (count, _, status) in web.failures.items()}
+    failed = failures(bank)
+    forbidden = {url for url, status in web.faults.items() if status == "robots"}
+    for url in (expected.keys() | failed.keys()) - forbidden:
+        if expected.get(url) != failed.get(url):
+            faults.append(f"{url}\n  failed {expected.get(url)}\n  bank {failed.get(url)}")
+    faults += [f"{url}: {failed[url]}" for url in forbidden & failed.keys() if failed[url][1] != "robots"]
     assert not faults, f"{len(faults)} pages differ from what was sent:\n" + "\n".join(faults[:5])
     kinds = collections.Counter(
         fact if isinstance(fact, str) else "redirect" if isinstance(fact, tuple) else "page"
@@ -224,7 +266,8 @@ def compare(web, bank):
     )
     links = sum(len(fact) for fact in sent.values() if isinstance(fact, frozenset))
     seedbank("check", bank)
-    return f"{kinds['page']} pages with {links} links, {kinds['redirect']} redirects, {kinds['gone']} gone"
+    return (f"{kinds['page']} pages with {links} links, {kinds['redirect']} redirects, {kinds['gone']} gone, "
+            f"failed {dict(collections.Counter(failed.values()))}")
 
 
 def seen_in(account):
@@ -262,14 +305,18 @@ def main():
     seedbank("init", "bank")
     seeds, known, crawled = "start.json", set(), set()
     for number in range(1, ROUNDS + 1):
+        web.round = None
         if number > 1:
+            first, second, third, fourth = (web.sites[host] for host in web.hosts[1:5])
+            web.faults = {first[0]: 503, second[0]: "timeout", third[0]: "robots"}
+            web.faults |= {fourth[0]: 503} if number == 2 else {}
             happened = web.turn()
             print("between rounds:", ", ".join(f"{count} {what}" for what, count in happened.items()))
             # The same web from the spider's own list, at the same price, which the bank does not see.
             kept, web.account = web.account, []
             crawl(proxy, "start.json", f"own-{number}.jsonl")
             own, web.account = web.account, kept
-        before = len(web.account)
+        before, web.round = len(web.account), number
         crawl(proxy, seeds, f"round-{number}.jsonl")
         fetched = web.account[before:]
         seedbank("ingest", "bank", f"round-{number}.jsonl", "--max-loss", "100")
@@ -288,7 +335,14 @@ def main():
         listed = seedbank("seeds", "bank", "--format", "scrapy")
         with open(seeds, "w") as file:
             file.write(listed)
-        assert json.loads(listed), "no seeds"
+        listed = {request["url"] for request in json.loads(listed)}
+        assert listed, "no seeds"
+        failed = failures("bank")
+        barred = {url for url, (count, _) in failed.items() if count >= 3}
+        assert not barred & listed, f"seeds that failed: {barred & listed}"
+        print(f"  {len(barred)} pages failed three times, none of them a seed; "
+              f"{len(listed & failed.keys())} of the {len(failed) - len(barred)} that failed less are")
+    assert barred, "no page failed three times"
 
 
 main()
