@@ -143,8 +143,14 @@ fn the_limit_can_be_set_and_lifted() {
 /// Without failing pages, a refresh of an unchanged state loads no graph, as one without policies.
 #[test]
 fn cores_of_an_unchanged_state_are_kept_unless_fetches_failed() {
-    let place = place();
-    let goal = "refresh bank --plan groups --goal communities --min-hub-sites 0 --seeds 2";
+    let place = Place::with_bank();
+    let to = ["http://c.example/1", "http://c.example/2"];
+    let crawl = record(FIRST, &to) + &record("http://b.example/", &to);
+    place.write("crawl.jsonl", crawl);
+    place
+        .run(&words("ingest bank crawl.jsonl --as-of 2026-11-01"))
+        .done();
+    let goal = "refresh bank --plan groups --goal communities --seeds 1";
     place.run(&words(goal)).done();
     let refresh = || {
         let options = words("refresh bank --plan groups --format json");
@@ -153,7 +159,17 @@ fn cores_of_an_unchanged_state_are_kept_unless_fetches_failed() {
     assert_eq!(refresh()["pages_loaded"], 0);
     for day in 2..5 {
         fail(&place, day);
-        let loaded = refresh()["pages_loaded"].clone();
-        assert_ne!(loaded, 0, "{day}");
+        let report = refresh();
+        assert_ne!(report["pages_loaded"], 0, "{day}");
+        let rejected = u64::from(day == 4);
+        assert_eq!(
+            report["policy"]["rejected"]["max-failures"]
+                .as_u64()
+                .unwrap_or(0),
+            rejected,
+            "{report}"
+        );
     }
+    let seeds = place.run(&words("seeds bank --plan groups")).done();
+    assert_eq!(seeds, "http://b.example/\n");
 }
