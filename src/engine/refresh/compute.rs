@@ -109,23 +109,28 @@ pub(super) fn run(
     };
     let outcome = match resolved {
         ResolvedPlan::Cores(ref plan) => {
-            // Without policies, an unchanged graph leads to the same cores; with the one on failed fetches
-            // too while it rejects no page.
+            // An unchanged graph leads to the same cores, and conditions on cores to the same seeds, as does
+            // that on failed fetches if it rejects no page now and decided nothing then.
             let other_policies = Policy {
+                min_hubs: 0,
+                min_authorities: 0,
+                min_hub_sites: 0,
                 max_failures: 0,
                 ..policy
             };
             let rejects_none =
                 other_policies == Policy::default() && rules.candidates.failing_pages() == 0;
-            let same = match previous_plan.refresh.filter(|_| rejects_none) {
-                Some(refresh) => {
-                    let failures_matter = policy.max_failures > 0;
-                    unchanged::find(reader, plan, refresh, failures_matter, watch)?
-                }
+            let mut same = match previous_plan.refresh.filter(|_| rejects_none) {
+                Some(refresh) => unchanged::find(reader, plan, refresh, watch)?,
                 None => None,
             };
+            if let Some(found) = &same
+                && rejections(found)?.contains_key(&RejectionReason::MaxFailures)
+            {
+                same = None;
+            }
             if let Some(same) = same {
-                report.set_unchanged(&same, request.explain_cost);
+                report.set_unchanged(&same, request.explain_cost)?;
                 report.bytes_read = reader.bytes_read();
                 Outcome::SameCores(Box::new(same))
             } else {
@@ -224,6 +229,15 @@ pub(super) fn run(
     })
 }
 
+/// Returns the rejections by policies of a stored refresh.
+fn rejections(stored: &UnchangedRun) -> Result<BTreeMap<RejectionReason, u64>> {
+    let Some(policy) = &stored.record.policy else {
+        return Ok(BTreeMap::new());
+    };
+    let policy: PolicyView = serde_json::from_str(policy).map_err(PlanError::Stored)?;
+    Ok(policy.rejected)
+}
+
 /// Returns the rejections by failed fetches, which cover methods do not count themselves.
 fn failing_rejections(plan: &ResolvedPlan, rules: &LoadedPolicy) -> BTreeMap<RejectionReason, u64> {
     let is_cover = !matches!(plan, ResolvedPlan::Cores(_));
@@ -315,8 +329,11 @@ impl RefreshReport {
         }
     }
 
-    fn set_unchanged(&mut self, same: &UnchangedRun, explain_cost: bool) {
+    fn set_unchanged(&mut self, same: &UnchangedRun, explain_cost: bool) -> Result<()> {
         let view = &mut self.view;
+        if let Some(policy) = &mut view.policy {
+            policy.rejected = rejections(same)?;
+        }
         view.cores = number(same.sizes.len());
         view.seeds = number(same.seeds.len());
         (view.cold, view.certified) = (false, true);
@@ -327,6 +344,7 @@ impl RefreshReport {
         self.components = same.record.components;
         self.components_verified = self.components;
         self.costs = explain_cost.then(Vec::new);
+        Ok(())
     }
 
     fn set_cores(&mut self, run: &CoresRun) {

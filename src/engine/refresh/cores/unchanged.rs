@@ -3,7 +3,7 @@
 //!
 //! Neither pages nor links are read: the same graph and parameters lead to the same cores, and
 //! stable seeds stay. A plan with policies runs in full, since policies can depend on clicks and
-//! qualities, unless its only one is that on failed fetches and rejects no page.
+//! qualities, unless these are conditions on cores, or on failed fetches and reject no page.
 
 use crate::engine::Result;
 use crate::engine::history::timeline::{self, PageTimelines};
@@ -29,8 +29,7 @@ pub(crate) struct UnchangedRun {
 }
 
 /// Returns `refresh` if it ran with the parameters of this plan, without policies, and no batch has
-/// since added a page or changed a state, spam mark or links. If failed fetches matter, no batch has
-/// changed any page.
+/// since added a page or changed a state, spam mark or links.
 ///
 /// Cost: the records of the batches since, the sets of pages that they changed, and one page; then
 /// the cores.
@@ -38,7 +37,6 @@ pub(crate) fn find(
     store: &Store,
     plan: &CorePlan,
     refresh: RefreshId,
-    failures_matter: bool,
     watch: &dyn Watch,
 ) -> Result<Option<UnchangedRun>> {
     let record = store.need(&tables::REFRESHES, &refresh)?;
@@ -54,9 +52,6 @@ pub(crate) fn find(
     // Any changed page can change the graph.
     let past = PageTimelines::open(store, record.batch)?;
     for (batch, pages) in past.possibly_changed()? {
-        if failures_matter && !pages.is_empty() {
-            return Ok(None);
-        }
         for page in pages.into_iter().map(PageId) {
             watch.proceed()?;
             if past.timeline(page)?.is_changed_by(batch) {
