@@ -66,7 +66,7 @@ impl FetchStatus {
         }
     }
 
-    /// Returns the status of a stored number; `None` if there is none.
+    /// Returns the status whose [`code`](Self::code) is the given number; `None` if no status has it.
     #[must_use]
     pub fn from_code(code: u16) -> Option<Self> {
         let reason = usize::from(code)

@@ -12,7 +12,7 @@ fn words(line: &str) -> Vec<&str> {
     line.split(' ').collect()
 }
 
-/// Two front pages, the first of which leads to more pages.
+/// Creates a bank with the home pages of two sites. That of `a.example` links to more pages.
 fn place() -> Place {
     let place = Place::with_bank();
     let pages = |host: &str, count: usize| -> Vec<String> {
@@ -63,7 +63,7 @@ fn a_page_that_failed_three_times_is_no_seed_until_it_answers() {
         .json();
     assert_eq!(plan["parameters"]["max-failures"], 3);
 
-    // Two failures cost nothing, and are told.
+    // After two failures the page is still a seed, and `seeds` reports them.
     fail(&place, 2);
     fail(&place, 3);
     place.run(&words("refresh bank")).done();

@@ -8,56 +8,18 @@
 
 use std::collections::BTreeMap;
 
-use crate::support;
+use crate::dated_bank::{A, B, C, DatedBank, NOON, fetched};
 use crate::support::histories::{exported, made_of};
 use crate::support::model::{assert_clean, pages_of};
 use proptest::prelude::*;
 use proptest::sample::Index;
+use seedbank::engine::Bank;
 use seedbank::engine::ingest::ForgetRequest;
 use seedbank::engine::query::{Failures, PageLimits, PageState};
-use seedbank::engine::{Bank, IngestReport, IngestRequest};
-use seedbank::ingest::{FetchStatus, Naming, Record};
-use tempfile::TempDir;
+use seedbank::ingest::{FetchStatus, Record};
 
-const A: &str = "http://a.example/";
-const B: &str = "http://b.example/";
-const C: &str = "http://c.example/";
-
-const NOON: u64 = 1_795_086_000;
-
-struct Case {
-    _folder: TempDir,
-    bank: Bank,
-}
-
-impl Case {
-    fn new() -> Self {
-        let folder = support::scratch();
-        let bank = Bank::create(folder.path().join("bank"), Naming::default()).unwrap();
-        Self {
-            _folder: folder,
-            bank,
-        }
-    }
-
-    /// Ingests a batch whose undated records count as fetched at this time.
-    fn at(&self, as_of: u64, records: &[Record]) -> IngestReport {
-        self.ingest(as_of, false, records)
-    }
-
-    fn ingest(&self, as_of: u64, snapshot: bool, records: &[Record]) -> IngestReport {
-        let request = IngestRequest {
-            as_of: Some(as_of),
-            snapshot,
-            max_loss: 100.0,
-            ..IngestRequest::default()
-        };
-        let report = self.bank.ingest_records(&request, records.iter().cloned());
-        assert_clean(&self.bank);
-        report.unwrap()
-    }
-
-    fn state(&self, url: &str) -> PageState {
+impl DatedBank {
+    fn page_state(&self, url: &str) -> PageState {
         pages_of(&self.bank).remove(url).unwrap().state
     }
 
@@ -84,10 +46,6 @@ fn failed(url: &str, of: &str, time: u64) -> Record {
         .fetched(time.to_string())
 }
 
-fn fetched(url: &str, to: &str, time: u64) -> Record {
-    Record::new(url).outlinks([to]).fetched(time.to_string())
-}
-
 #[expect(clippy::unnecessary_wraps, reason = "compared with what a page has")]
 fn run(of: &str, count: u32, since: u64, last: u64) -> Option<Failures> {
     Some(Failures {
@@ -112,10 +70,10 @@ fn a_status_says_what_became_of_the_page() {
         ("timeout", PageState::Known, true),
         ("robots", PageState::Known, true),
     ] {
-        let case = Case::new();
+        let case = DatedBank::accepting_any_loss();
         let record = Record::new(A).status(status(text));
         let report = case.at(NOON, &[record.clone().outlinks([B]).digest("d")]);
-        assert_eq!(case.state(A), state, "{text}");
+        assert_eq!(case.page_state(A), state, "{text}");
         let failures = if fails {
             run(text, 1, NOON, NOON)
         } else {
@@ -131,28 +89,28 @@ fn a_status_says_what_became_of_the_page() {
         assert_eq!(links, usize::from(state == PageState::Crawled), "{text}");
 
         // Alone it says the same.
-        let case = Case::new();
+        let case = DatedBank::accepting_any_loss();
         case.at(NOON, &[record]);
         assert_eq!(
-            (case.state(A), case.failures(A)),
+            (case.page_state(A), case.failures(A)),
             (state, failures),
             "{text}"
         );
     }
-    let case = Case::new();
+    let case = DatedBank::accepting_any_loss();
     case.at(NOON, &[Record::new(A).status(status("301")).redirect(B)]);
-    assert_eq!(case.state(A), PageState::Alias);
+    assert_eq!(case.page_state(A), PageState::Alias);
     // One that leads to the page itself leads nowhere.
     case.at(NOON, &[Record::new(C).status(status("302")).redirect(C)]);
     assert_eq!(
-        (case.state(C), case.failures(C)),
+        (case.page_state(C), case.failures(C)),
         (PageState::Known, run("302", 1, NOON, NOON))
     );
 }
 
 #[test]
 fn failures_are_counted_until_a_fetch_that_did_not_fail() {
-    let case = Case::new();
+    let case = DatedBank::accepting_any_loss();
     case.at(NOON, &[fetched(A, B, NOON)]);
     for (number, of) in [(1, "503"), (2, "timeout"), (3, "dns")] {
         let time = NOON + 10 * u64::from(number);
@@ -185,7 +143,7 @@ fn failures_are_counted_until_a_fetch_that_did_not_fail() {
 
 #[test]
 fn a_failed_fetch_keeps_the_state() {
-    let case = Case::new();
+    let case = DatedBank::accepting_any_loss();
     let page = [
         fetched(A, B, NOON),
         Record::new(C).gone().fetched(NOON.to_string()),
@@ -199,7 +157,7 @@ fn a_failed_fetch_keeps_the_state() {
         (new, PageState::Known),
     ] {
         case.at(NOON, &[failed(url, "connect", NOON + 1)]);
-        assert_eq!(case.state(url), state, "{url}");
+        assert_eq!(case.page_state(url), state, "{url}");
         assert_eq!(case.failures(url), run("connect", 1, NOON + 1, NOON + 1));
     }
     assert_eq!(case.failing(), 3);
@@ -209,7 +167,7 @@ fn a_failed_fetch_keeps_the_state() {
         &[Record::new(A).redirect(B).fetched((NOON + 2).to_string())],
     );
     case.at(NOON, &[failed(A, "tls", NOON + 3)]);
-    assert_eq!((case.state(A), case.failing()), (PageState::Alias, 4));
+    assert_eq!((case.page_state(A), case.failing()), (PageState::Alias, 4));
     // Gone and redirected pages answered.
     for url in [A, B, C, new] {
         case.at(
@@ -220,11 +178,11 @@ fn a_failed_fetch_keeps_the_state() {
     }
     assert_eq!(case.failing(), 0);
     // Without links to it, the page is one because of its record.
-    let case = Case::new();
+    let case = DatedBank::accepting_any_loss();
     case.at(NOON, &[fetched(A, B, NOON)]);
     case.at(NOON, &[failed(B, "503", NOON)]);
     case.at(NOON, &[fetched(A, C, NOON + 1)]);
-    assert_eq!(case.state(B), PageState::Known);
+    assert_eq!(case.page_state(B), PageState::Known);
     // Attributes alone say nothing about a fetch.
     case.at(NOON + 9, &[Record::new(B).clicks(3)]);
     assert_eq!(case.failures(B), run("503", 1, NOON, NOON));
@@ -232,7 +190,7 @@ fn a_failed_fetch_keeps_the_state() {
 
 #[test]
 fn a_snapshot_needs_an_answer_or_a_failure() {
-    let case = Case::new();
+    let case = DatedBank::accepting_any_loss();
     case.at(
         NOON,
         &[
@@ -248,20 +206,23 @@ fn a_snapshot_needs_an_answer_or_a_failure() {
     case.ingest(NOON + 5, true, &[failed(A, "timeout", NOON + 2)]);
     // A page with a failed fetch is not omitted; one that is omitted is gone.
     assert_eq!(
-        (case.state(A), case.failures(A)),
+        (case.page_state(A), case.failures(A)),
         (PageState::Crawled, run("timeout", 1, NOON + 2, NOON + 2))
     );
-    assert_eq!((case.state(B), case.failures(B)), (PageState::Gone, None));
+    assert_eq!(
+        (case.page_state(B), case.failures(B)),
+        (PageState::Gone, None)
+    );
     // This failed after the snapshot.
     assert_eq!(
-        (case.state(C), case.failures(C)),
+        (case.page_state(C), case.failures(C)),
         (PageState::Gone, run("503", 1, NOON + 9, NOON + 9))
     );
 }
 
 #[test]
 fn an_undone_batch_leaves_no_failures_and_a_forgotten_page_none() {
-    let case = Case::new();
+    let case = DatedBank::accepting_any_loss();
     case.at(NOON, &[fetched(A, B, NOON), fetched(C, A, NOON)]);
     case.at(NOON, &[failed(A, "503", NOON + 1)]);
     let before = exported(&case.bank);
@@ -288,7 +249,7 @@ fn an_undone_batch_leaves_no_failures_and_a_forgotten_page_none() {
     assert_clean(&case.bank);
     assert_eq!(case.failing(), 0);
     // The first batch of a bank, with failures alone.
-    let case = Case::new();
+    let case = DatedBank::accepting_any_loss();
     case.at(NOON, &[failed(A, "503", NOON)]);
     case.bank.undo(false, 64 << 20).unwrap();
     assert_clean(&case.bank);
@@ -308,16 +269,16 @@ fn failures_and_a_record_in_one_batch_both_count() {
         failed(B, "503", NOON),
         fetched(B, A, NOON),
     ];
-    let case = Case::new();
+    let case = DatedBank::accepting_any_loss();
     let report = case.at(NOON, &batch);
     assert_eq!((report.failed, report.stale), (1, 0));
     assert_eq!(case.failures(A), run("502", 2, NOON + 3, NOON + 4));
     assert_eq!(
-        (case.state(A), case.failures(B)),
+        (case.page_state(A), case.failures(B)),
         (PageState::Crawled, None)
     );
     // Without times all are of the time of the batch.
-    let case = Case::new();
+    let case = DatedBank::accepting_any_loss();
     let undated = Record::new(A).status(status("503"));
     case.at(
         NOON,
@@ -328,7 +289,7 @@ fn failures_and_a_record_in_one_batch_both_count() {
         ],
     );
     assert_eq!(
-        (case.state(A), case.failures(A)),
+        (case.page_state(A), case.failures(A)),
         (PageState::Crawled, None)
     );
     case.at(NOON + 1, &[undated.clone(), undated]);
@@ -337,7 +298,7 @@ fn failures_and_a_record_in_one_batch_both_count() {
 
 #[test]
 fn an_export_has_the_failures_and_a_bank_made_of_it_too() {
-    let case = Case::new();
+    let case = DatedBank::accepting_any_loss();
     let at = |time: u64| time.to_string();
     case.at(
         NOON,
@@ -358,10 +319,10 @@ fn an_export_has_the_failures_and_a_bank_made_of_it_too() {
     );
     assert_eq!(case.failures(A), run("503", 3, NOON + 5, NOON + 7));
     assert_eq!(
-        (case.state(B), case.failures(B)),
+        (case.page_state(B), case.failures(B)),
         (PageState::Known, run("robots", 1, NOON + 1, NOON + 1))
     );
-    assert_eq!((case.state(C), case.failing()), (PageState::Gone, 4));
+    assert_eq!((case.page_state(C), case.failing()), (PageState::Gone, 4));
     let (_folder, other) = made_of(&case.bank);
     assert_clean(&other);
     assert_eq!(exported(&other), exported(&case.bank));
@@ -440,8 +401,8 @@ fn fetches() -> impl Strategy<Value = Vec<Fetch>> {
     })
 }
 
-fn ingest_in_batches(fetches: &[Fetch], cuts: &[Index]) -> Case {
-    let case = Case::new();
+fn ingest_in_batches(fetches: &[Fetch], cuts: &[Index]) -> DatedBank {
+    let case = DatedBank::accepting_any_loss();
     let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(fetches.len())).collect();
     cuts.extend([0, fetches.len()]);
     cuts.sort_unstable();

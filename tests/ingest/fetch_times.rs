@@ -7,57 +7,22 @@
 
 use std::fs;
 
-use crate::support;
+use crate::dated_bank::{A, B, C, DatedBank, NOON, fetched};
 use crate::support::histories::{exported, made_of};
 use crate::support::model::{assert_clean, pages_of};
 use proptest::prelude::*;
 use seedbank::engine::ingest::ForgetRequest;
 use seedbank::engine::ingest::Format;
 use seedbank::engine::query::{PageLimits, PageState, PageView};
-use seedbank::engine::{Bank, IngestReport, IngestRequest};
-use seedbank::ingest::{Input, Naming, Record};
+use seedbank::engine::{IngestReport, IngestRequest};
+use seedbank::ingest::{Input, Record};
 use serde_json::Value;
-use tempfile::TempDir;
 
-const A: &str = "http://a.example/";
-const B: &str = "http://b.example/";
-const C: &str = "http://c.example/";
 const D: &str = "http://d.example/";
 
-struct Case {
-    _folder: TempDir,
-    bank: Bank,
-}
-
-impl Case {
-    fn new() -> Self {
-        let folder = support::scratch();
-        let bank = Bank::create(folder.path().join("bank"), Naming::default()).unwrap();
-        Self {
-            _folder: folder,
-            bank,
-        }
-    }
-
-    /// Ingests a batch whose undated records count as fetched at this time.
-    fn at(&self, as_of: u64, records: &[Record]) -> IngestReport {
-        self.ingest(as_of, false, records)
-    }
-
+impl DatedBank {
     fn snapshot(&self, as_of: u64, records: &[Record]) -> IngestReport {
         self.ingest(as_of, true, records)
-    }
-
-    fn ingest(&self, as_of: u64, snapshot: bool, records: &[Record]) -> IngestReport {
-        let request = IngestRequest {
-            as_of: Some(as_of),
-            snapshot,
-            ..IngestRequest::default()
-        };
-        let records = records.iter().cloned();
-        let report = self.bank.ingest_records(&request, records);
-        assert_clean(&self.bank);
-        report.unwrap()
     }
 
     fn page(&self, url: &str) -> Option<PageView> {
@@ -77,20 +42,13 @@ impl Case {
     }
 }
 
-/// A page with a link, fetched at a time.
-fn fetched(url: &str, to: &str, time: u64) -> Record {
-    undated(url, to).fetched(time.to_string())
-}
-
 fn undated(url: &str, to: &str) -> Record {
     Record::new(url).outlinks([to])
 }
 
-const NOON: u64 = 1_795_086_000;
-
 #[test]
 fn an_older_record_is_skipped() {
-    let case = Case::new();
+    let case = DatedBank::new();
     case.at(NOON, &[fetched(A, B, NOON - 10)]);
     assert_eq!(case.state(A), (PageState::Crawled, Some(NOON - 10)));
 
@@ -115,7 +73,7 @@ fn an_older_record_is_skipped() {
 /// The same at another time changes nothing for readers.
 #[test]
 fn a_page_that_was_fetched_again_has_not_changed() {
-    let case = Case::new();
+    let case = DatedBank::new();
     case.at(NOON, &[fetched(A, B, NOON)]);
     let report = case.at(NOON, &[fetched(A, B, NOON + 5)]);
     assert_eq!((report.batch, report.counts.changed), (Some(2), 0));
@@ -124,7 +82,7 @@ fn a_page_that_was_fetched_again_has_not_changed() {
 
 #[test]
 fn records_without_a_time_count_as_fetched_at_that_of_the_batch() {
-    let case = Case::new();
+    let case = DatedBank::new();
     case.at(NOON, &[undated(A, B), Record::new(B).digest("b")]);
     assert_eq!(case.state(A).1, Some(NOON));
     assert_eq!(case.state(B), (PageState::Crawled, Some(NOON)));
@@ -148,7 +106,7 @@ fn seconds_now() -> u64 {
 
 #[test]
 fn attributes_alone_apply_at_any_time() {
-    let case = Case::new();
+    let case = DatedBank::new();
     case.at(NOON, &[undated(A, B)]);
     let report = case.at(7, &[Record::new(A).clicks(3), Record::new(B).spam(true)]);
     assert_eq!(report.stale, 0);
@@ -159,7 +117,7 @@ fn attributes_alone_apply_at_any_time() {
 
 #[test]
 fn lists_of_links_have_the_time_of_their_batch() {
-    let case = Case::new();
+    let case = DatedBank::new();
     case.at(NOON, &[undated(A, B)]);
     let file = case.bank.path().with_extension("tsv");
     fs::write(&file, format!("{A}\t{C}\n{D}\t{A}\n")).unwrap();
@@ -184,7 +142,7 @@ fn lists_of_links_have_the_time_of_their_batch() {
 
 #[test]
 fn pages_that_are_gone_obey_their_time() {
-    let case = Case::new();
+    let case = DatedBank::new();
     case.at(NOON, &[fetched(A, B, NOON), fetched(B, A, NOON)]);
     let gone = |time: u64| Record::new(A).gone().fetched(time.to_string());
     assert_eq!(case.at(NOON, &[gone(NOON - 1)]).stale, 1);
@@ -200,7 +158,7 @@ fn pages_that_are_gone_obey_their_time() {
 
 #[test]
 fn aliases_obey_their_time() {
-    let case = Case::new();
+    let case = DatedBank::new();
     let redirect = |to: &str, time: u64| Record::new(A).redirect(to).fetched(time.to_string());
     case.at(NOON, &[fetched(D, A, NOON), redirect(B, NOON)]);
     assert_eq!(case.outlinks(D), [B]);
@@ -223,7 +181,7 @@ fn aliases_obey_their_time() {
 
 #[test]
 fn a_snapshot_says_nothing_of_what_was_fetched_after_it() {
-    let case = Case::new();
+    let case = DatedBank::new();
     let redirect = |url: &str, to: &str| Record::new(url).redirect(to);
     case.at(NOON, &[undated(A, B), undated(C, "http://e.example/")]);
     let later = [
@@ -259,7 +217,7 @@ fn a_snapshot_says_nothing_of_what_was_fetched_after_it() {
 
 #[test]
 fn undo_and_forget_take_the_time_with_them() {
-    let case = Case::new();
+    let case = DatedBank::new();
     case.at(NOON, &[fetched(A, B, NOON), fetched(B, A, NOON)]);
     let before = exported(&case.bank);
     case.at(NOON, &[fetched(A, C, NOON + 5), fetched(C, A, NOON + 5)]);
@@ -281,7 +239,7 @@ fn undo_and_forget_take_the_time_with_them() {
 
 #[test]
 fn the_time_goes_there_and_back() {
-    let case = Case::new();
+    let case = DatedBank::new();
     let gone = Record::new(C).gone();
     case.at(NOON, &[fetched(A, B, NOON - 7), undated(B, A), gone]);
     case.at(NOON, &[Record::new(D).redirect(A).fetched("1969-12-31")]);
@@ -302,7 +260,7 @@ fn the_time_goes_there_and_back() {
 
 #[test]
 fn stale_records_are_listed_with_the_bad_ones() {
-    let case = Case::new();
+    let case = DatedBank::new();
     case.at(NOON, &[fetched(A, B, NOON), fetched(B, A, NOON)]);
     let bad = Record::new("nowhere").clicks(1);
     let records = [
@@ -403,7 +361,7 @@ proptest! {
     #[test]
     fn the_order_of_batches_changes_nothing((batches, shuffled) in batches()) {
         let exports = [batches.clone(), shuffled, vec![batches.concat()]].map(|batches| {
-            let case = Case::new();
+            let case = DatedBank::new();
             for (time, records) in (7..).zip(&batches) {
                 case.at(time, records);
             }

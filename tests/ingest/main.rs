@@ -23,6 +23,7 @@ mod columns_text;
 mod columns_types;
 mod crawler_texts;
 mod crawler_texts_bad;
+mod dated_bank;
 mod deltas;
 mod export;
 mod failures;

@@ -28,7 +28,7 @@ impl Answer {
     /// Returns `None` if the status says nothing of the page: 304, and numbers that are no HTTP status.
     pub(super) fn from_status(status: u16) -> Option<Self> {
         let status = FetchStatus::http(status)?;
-        match Outcome::of(status) {
+        match Outcome::from_status(status) {
             Outcome::Crawled if status == FetchStatus::Http(304) => None,
             Outcome::Crawled => Some(Self::Crawled),
             Outcome::Redirect => Some(Self::Redirect),
@@ -53,7 +53,7 @@ pub(super) enum Outcome {
 
 impl Outcome {
     /// Returns the meaning of a status.
-    pub(super) const fn of(status: FetchStatus) -> Self {
+    pub(super) const fn from_status(status: FetchStatus) -> Self {
         match status {
             FetchStatus::Http(200..=299 | 304) => Self::Crawled,
             FetchStatus::Http(300..=399) => Self::Redirect,

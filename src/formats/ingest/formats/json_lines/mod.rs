@@ -85,7 +85,7 @@ impl LineFormat for JsonLines {
         record.failures = fields.failures(status, parser)?;
         // With `failures`, the status is theirs.
         let outcome = status.filter(|_| record.failures.is_none());
-        let outcome = outcome.map(|status| (Outcome::of(status), status));
+        let outcome = outcome.map(|status| (Outcome::from_status(status), status));
         if fields.truth("gone")? == Some(true) || matches!(outcome, Some((Outcome::Gone, _))) {
             record.gone = true;
             // The time only decides which of several records is the latest: it cannot reject this one.
@@ -176,7 +176,7 @@ impl Fields<'_, { RECORD_FIELDS.len() }> {
         let Some(count) = u32::try_from(count).ok().filter(|count| *count > 0) else {
             return Ok(None);
         };
-        let status = status.filter(|status| Outcome::of(*status) == Outcome::Failed);
+        let status = status.filter(|status| Outcome::from_status(*status) == Outcome::Failed);
         let status = status.ok_or_else(|| {
             wrong_type("failures", "given with the status of a fetch that failed")
         })?;
