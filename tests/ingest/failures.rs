@@ -119,6 +119,9 @@ fn failures_are_counted_until_a_fetch_that_did_not_fail() {
         assert_eq!(report.counts.links_removed, 0);
         assert_eq!(case.failures(A), run(of, number, NOON + 10, time));
     }
+    // The same batch again changes nothing, and counts nothing.
+    let report = case.at(NOON + 30, &[failed(A, "dns", NOON + 30)]);
+    assert_eq!((report.same_as, report.failed), (Some(4), 0));
     let page = pages_of(&case.bank).remove(A).unwrap();
     assert_eq!((page.state, page.fetched), (PageState::Crawled, Some(NOON)));
     assert_eq!(page.outlinks, [B]);

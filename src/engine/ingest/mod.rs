@@ -380,7 +380,6 @@ fn run_passes(
     let mut records = CanonicalRecords::new(parts, request.snapshot, request.as_of.is_some());
     links::links_pass(&mut records, passes, &mut hasher)?;
     report.stale = passes.times.stale;
-    report.failed = passes.failures.failed;
     let of_sites = site_records.digest();
     if let Some(digest) = &of_sites {
         hasher.update(digest.as_bytes());
@@ -399,6 +398,7 @@ fn run_passes(
         }
         report.repeats = Some(number);
     }
+    report.failed = passes.failures.failed;
     // The links pass has counted all losses, and nothing was changed yet.
     let (limit, snapshot) = (request.max_loss, request.snapshot);
     passes
