@@ -153,7 +153,7 @@ impl CandidateScope {
         let Some(scope) = scope else {
             return Vec::new();
         };
-        debug_assert_ne!(state.smallest[scope], NONE, "no component is empty");
+        assert_ne!(state.smallest[scope], NONE, "no component is empty");
         let members = state.components.members(scope).iter().copied();
         members.filter(|&page| unpicked[page as usize]).collect()
     }

@@ -9,7 +9,7 @@ pub const NONE: u32 = u32::MAX;
 /// too large.
 #[must_use]
 pub fn number(index: usize) -> u32 {
-    debug_assert!(
+    assert!(
         u32::try_from(index).is_ok(),
         "checked when the rows came in"
     );

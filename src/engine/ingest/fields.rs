@@ -97,7 +97,7 @@ impl Bytes {
     #[inline]
     pub(super) fn array<const N: usize>(mut self, value: [u8; N]) -> Self {
         let end = self.length + N;
-        debug_assert!(end <= MOST, "an event has few fields");
+        assert!(end <= MOST, "an event has few fields");
         if let Some(place) = self.bytes.get_mut(self.length..end) {
             place.copy_from_slice(&value);
             self.length = end;

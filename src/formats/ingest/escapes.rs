@@ -52,7 +52,7 @@ pub(super) fn normalised(text: &str) -> String {
         rest = &from[3..];
     }
     out.push_str(rest);
-    debug_assert!(out.len() <= bytes.len(), "normal form is never longer");
+    assert!(out.len() <= bytes.len(), "normal form is never longer");
     out
 }
 

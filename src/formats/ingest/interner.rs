@@ -288,7 +288,7 @@ impl Interner {
     reason = "blocks and portions have fewer than 2^32 URLs, and a URL fewer bytes"
 )]
 fn narrow(number: usize) -> u32 {
-    debug_assert!(number < FREE as usize);
+    assert!(number < FREE as usize);
     number as u32
 }
 

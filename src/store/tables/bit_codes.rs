@@ -37,7 +37,7 @@ impl<'a> BitWriter<'a> {
     /// Appends the low `width` bits of a number; its other bits must be zero.
     #[expect(clippy::cast_possible_truncation, reason = "extracts one byte")]
     pub(crate) fn bits(&mut self, value: u64, width: u32) {
-        debug_assert!(width <= MAX_WIDTH && (width == MAX_WIDTH || value >> width == 0));
+        assert!(width <= MAX_WIDTH && (width == MAX_WIDTH || value >> width == 0));
         self.pending = (self.pending << width) | u128::from(value);
         self.count += width;
         while self.count >= 8 {
@@ -49,7 +49,7 @@ impl<'a> BitWriter<'a> {
 
     /// Appends a number below `bound`.
     pub(crate) fn below(&mut self, value: u64, bound: u64) {
-        debug_assert!(value < bound);
+        assert!(value < bound);
         let (width, short) = truncated(bound);
         if value < short {
             self.bits(value, width - 1);
@@ -87,7 +87,7 @@ impl<'a> BitWriter<'a> {
         };
         let right = list.len() - left - 1;
         let (from, to) = (low + left as u64, high - right as u64);
-        debug_assert!(from <= middle && middle <= to, "the list ascends in bounds");
+        assert!(from <= middle && middle <= to, "the list ascends in bounds");
         if let Some(bound) = (to - from).checked_add(1) {
             self.below(middle - from, bound);
         } else {

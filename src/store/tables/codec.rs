@@ -138,7 +138,7 @@ pub(crate) fn put_ascending(values: impl ExactSizeIterator<Item = u64>, out: &mu
     put_varint(values.len() as u64, out);
     let mut next = 0;
     for value in values {
-        debug_assert!(value >= next, "the list ascends strictly");
+        assert!(value >= next, "the list ascends strictly");
         put_varint(value - next, out);
         next = value.saturating_add(1);
     }

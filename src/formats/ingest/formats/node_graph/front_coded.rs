@@ -77,7 +77,7 @@ impl FrontCodedList {
     fn first_of_block(&self, start: usize) -> &[u8] {
         let mut at = start;
         let shared = length(&self.coded, &mut at);
-        debug_assert_eq!(shared, 0, "the first text of a block shares nothing");
+        assert_eq!(shared, 0, "the first text of a block shares nothing");
         let rest = length(&self.coded, &mut at);
         self.coded.get(at..at + rest).unwrap_or_default()
     }
