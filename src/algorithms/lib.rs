@@ -8,6 +8,7 @@
 //! | [`page`] | page ids and page sets, shared with the store and the formats |
 //! | [`fetch_status`] | results of fetches, shared with them too |
 //! | [`watch`] | progress and interruption, likewise shared |
+//! | [`yields`] | what fetches brought, and the new links that the next one is expected to bring |
 //! | [`statistics`] | random samples, means with their errors |
 //! | [`graph`] | read-only graphs in memory |
 //! | [`rank`] | certified HITS, and PageRank |
@@ -27,3 +28,4 @@ pub mod page;
 pub mod rank;
 pub mod statistics;
 pub mod watch;
+pub mod yields;

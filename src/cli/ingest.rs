@@ -120,6 +120,12 @@ pub(super) struct IngestArgs {
     /// Apply the batch even if an earlier batch had the same records
     #[arg(long)]
     again: bool,
+    /// Learn from pages that are fetched again even if the batch looks like a bulk import
+    ///
+    /// A batch that brings more than ten times the new links that the batches before let expect says little
+    /// about what fetches bring.
+    #[arg(long)]
+    learn_from_bulk: bool,
     /// Memory for sorting; larger data is sorted in files in the bank's folder
     #[arg(long, value_name = "SIZE", default_value = "512M", value_parser = values::memory,
         env = "SEEDBANK_MEMORY")]
@@ -238,6 +244,7 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
         dry_run: args.dry_run,
         wait: args.wait,
         again: args.again,
+        learn_from_bulk: args.learn_from_bulk,
         memory: args.memory,
     })
 }

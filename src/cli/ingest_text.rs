@@ -54,6 +54,7 @@ pub(super) fn ingest_text(report: &IngestReport) -> String {
     }
     text += &stale(report);
     text += &failed(report);
+    text += &learned(report);
     let barred = &report.blocked;
     if barred.records + barred.links > 0 {
         append_line!(
@@ -122,6 +123,25 @@ fn failed(report: &IngestReport) -> String {
     format!(
         "failed fetches: of {}, which keep their states and links\n",
         counted(report.failed, "page")
+    )
+}
+
+/// Tells what fetches of pages that were fetched before brought; empty if there are none.
+fn learned(report: &IngestReport) -> String {
+    let learned = &report.learned;
+    if learned.fetched_again == 0 || report.same_as.is_some() {
+        return String::new();
+    }
+    let bulk = if learned.is_bulk {
+        "; not learned from, since that looks like a bulk import (--learn-from-bulk learns from it)"
+    } else {
+        ""
+    };
+    format!(
+        "fetched again: {}, {:.1} days after the last time on average: {} new to the bank{bulk}\n",
+        counted(learned.fetched_again, "page"),
+        learned.days / learned.fetched_again as f64,
+        counted(learned.new_links, "link")
     )
 }
 

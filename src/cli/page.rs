@@ -9,7 +9,7 @@ use seedbank::engine::query::{
     AliasBy, AliasView, AttributeSource, LinkDirection, LinkedPages, LinkedRequest, LinksBySite,
     PageFacts, PageLimits, SeenInBatch,
 };
-use seedbank::render::{Lines, failed_fetches, page_reason, state_name};
+use seedbank::render::{Lines, failed_fetches, page_reason, page_yield, state_name};
 
 use super::failure::CliError;
 use super::session::Outcome;
@@ -159,6 +159,9 @@ fn text(facts: &PageFacts) -> String {
     }
     if let Some(failures) = &facts.failures {
         lines.add(failed_fetches(failures));
+    }
+    if let Some(yields) = &facts.yields {
+        lines.add(page_yield(yields));
     }
     lines.add(format_args!(
         "{}, {} ({}), {}{}",

@@ -4,11 +4,12 @@
 //!
 //! | module | purpose |
 //! | --- | --- |
-//! | `bank`, `error`, `clock`, `web_graph` | the folder; errors; the current time; the graph of all pages |
+//! | `bank`, `error`, `clock`, `applied_batches`, `web_graph` | the folder; errors; the current time; batches and their rhythm; the graph of all pages |
 //! | `policy` | which pages may be seeds, and how many of them |
 //! | `plan` | a method with its parameters, under a name |
 //! | `history` | previous versions of pages; successors of dead seeds |
 //! | `ingest` | applies a batch of records to the bank |
+//! | `learned_values` | the new links that fetches of pages are expected to bring |
 //! | `maintenance` | backup, restore, compaction, format migration |
 //! | `refresh` | runs a plan: by `cores`, by `cover` of sites or `global` over the web |
 //! | `query` | queries: seeds, cores, history, status; explanations; differences |
@@ -17,6 +18,7 @@
 //! | `evaluate` | experiments from the papers |
 //! | `scores` | degrees and centralities of every page, with the results of a plan |
 
+mod applied_batches;
 mod bank;
 mod clock;
 pub mod error;
@@ -25,6 +27,7 @@ pub mod export;
 pub mod graph_export;
 mod history;
 pub mod ingest;
+mod learned_values;
 pub mod maintenance;
 mod page_numbers;
 pub mod plan;

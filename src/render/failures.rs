@@ -1,6 +1,6 @@
-//! Renders failed fetches as text.
+//! Renders failed fetches, and what others brought, as text.
 
-use crate::engine::query::{FailingPages, Failures};
+use crate::engine::query::{FailingPages, Failures, PageYield};
 use seedbank_formats::clock::time;
 use seedbank_formats::display::counted;
 
@@ -19,6 +19,15 @@ pub fn failed_fetches(failures: &Failures) -> String {
     let since = time(since);
     let last = time(last);
     format!("{count} failed fetches since {since}, the last one {last}: {status}")
+}
+
+/// Describes what fetches of a page after the first brought.
+#[must_use]
+pub fn page_yield(yields: &PageYield) -> String {
+    format!(
+        "fetches after the first brought {:.1} new links in {:.1} days (decayed with a half-life of 64 days)",
+        yields.new_links, yields.observed_days
+    )
 }
 
 /// Counts the failing pages of a site by the result of the last fetch.

@@ -97,6 +97,12 @@ fn terms(lines: &mut Lines, terms: &WebTerms) {
         counted(terms.hops, "hop"),
         terms.fetch_cost
     ));
+    if terms.learned {
+        lines.add(
+            "a page is worth the new links that its next fetch is expected to bring, learned from past fetches; \
+             pages that gain nothing fill the list by their own values",
+        );
+    }
     if let (Some(tuned), Some(budget)) = (&terms.tuned, terms.budget) {
         lines.add(format_args!(
             "the best of {} settings tried for a crawl of {budget} pages, on the state after batch {}{}: \

@@ -16,6 +16,7 @@ pub(crate) const fn flag(by: RejectionReason) -> &'static str {
         RejectionReason::ExcludeFromGraph => "--exclude-from-graph",
         RejectionReason::MinQuality => "--min-quality",
         RejectionReason::MaxFailures => "--max-failures",
+        RejectionReason::Rest => "--rest",
         RejectionReason::MinHubs => "--min-hubs",
         RejectionReason::MinAuthorities => "--min-authorities",
         RejectionReason::MinHubSites => "--min-hub-sites",

@@ -1,7 +1,7 @@
 //! The format version of banks, and the older formats that this build can migrate.
 
 /// The format version of banks that this build reads and writes.
-pub const FORMAT: u32 = 13;
+pub const FORMAT: u32 = 14;
 
 /// The last format of the builds before 0.1, which this build cannot read. The numbers 2 to 11 are
 /// never reused: the format after 1 is 12.
@@ -23,19 +23,26 @@ pub(crate) struct OlderFormat {
 const FORMAT_1: OlderFormat = OlderFormat {
     number: 1,
     next: 12,
-    missing_tables: 1,
+    missing_tables: 3,
 };
 
 /// Format 12 has no table of failed fetches, and the cached steps of refreshes within a bound by refresh.
 const FORMAT_12: OlderFormat = OlderFormat {
     number: 12,
     next: 13,
-    missing_tables: 1,
+    missing_tables: 3,
+};
+
+/// Format 13 has no tables of what fetches brought and of what batches overwrote of them.
+const FORMAT_13: OlderFormat = OlderFormat {
+    number: 13,
+    next: 14,
+    missing_tables: 2,
 };
 
 /// The older formats, the oldest first.
 #[cfg(not(test))]
-pub(crate) const OLDER: &[OlderFormat] = &[FORMAT_1, FORMAT_12];
+pub(crate) const OLDER: &[OlderFormat] = &[FORMAT_1, FORMAT_12, FORMAT_13];
 
 /// Returns the formats to migrate through from `format` to [`FORMAT`], in order, without the last;
 /// `None` if this build cannot read the format.
@@ -53,4 +60,5 @@ pub(crate) const OLDER: &[OlderFormat] = &[
     crate::maintenance::migrate::tests::FORMAT_0,
     FORMAT_1,
     FORMAT_12,
+    FORMAT_13,
 ];

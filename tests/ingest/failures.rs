@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use crate::dated_bank::{A, B, C, DatedBank, NOON, fetched};
-use crate::support::histories::{exported, made_of};
+use crate::support::histories::{exported, exported_web, made_of};
 use crate::support::model::{assert_clean, pages_of};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -432,7 +432,7 @@ proptest! {
         let case = ingest_in_batches(&fetches, &cuts);
         prop_assert_eq!(found(&case.bank), expected(&fetches));
         let whole = ingest_in_batches(&fetches, &[]);
-        prop_assert_eq!(exported(&case.bank), exported(&whole.bank));
+        prop_assert_eq!(exported_web(&case.bank), exported_web(&whole.bank));
     }
 
     #[test]

@@ -8,7 +8,7 @@
 use std::fs;
 
 use crate::dated_bank::{A, B, C, DatedBank, NOON, fetched};
-use crate::support::histories::{exported, made_of};
+use crate::support::histories::{exported, exported_web, made_of};
 use crate::support::model::{assert_clean, pages_of};
 use proptest::prelude::*;
 use seedbank::engine::ingest::ForgetRequest;
@@ -365,7 +365,7 @@ proptest! {
             for (time, records) in (7..).zip(&batches) {
                 case.at(time, records);
             }
-            String::from_utf8(exported(&case.bank)).unwrap()
+            exported_web(&case.bank)
         });
         prop_assert_eq!(&exports[0], &exports[1]);
         prop_assert_eq!(&exports[0], &exports[2]);

@@ -46,3 +46,4 @@ mod warc;
 mod warc_bad;
 mod wat;
 mod wat_bad;
+mod yields;

@@ -89,6 +89,10 @@ fn options() -> impl Strategy<Value = PlanOptions> {
             ..PlanOptions::default()
         }),
     ];
+    let method = prop_oneof![
+        9 => method,
+        2 => Just(PlanOptions { learned: Some(true), ..PlanOptions::default() }),
+    ];
     let limit = |most: u32| prop::option::of((1..=most).prop_map(Limit::AtMost));
     let lists = (
         prop::option::weighted(0.3, Just("*.pdf\n.d3.test\n")),
@@ -101,12 +105,13 @@ fn options() -> impl Strategy<Value = PlanOptions> {
         prop::option::weighted(0.2, 1_u32..3),
         prop::option::weighted(0.2, Just(Value(300_000))),
         prop::option::weighted(0.5, 1_u32..3),
+        prop::option::weighted(0.4, 1_u32..4),
     );
     let changes = prop::option::weighted(0.3, (0_u32..4).prop_map(Limit::AtMost));
     let all = (method, limit(2), limit(3), lists, sizes, changes, 3_u32..9);
     all.prop_map(
         |(method, per_site, per_domain, lists, sizes, max_changes, seeds)| {
-            let is_cores = method.method.is_none();
+            let is_cores = method.method.is_none() && method.learned.is_none();
             let list = |name: &str, text: Option<&str>| text.map(|text| List::parse(name, text));
             let pins = lists.3.map(|pins| {
                 let urls: String = pins.iter().map(|page| url(*page) + "\n").collect();
@@ -124,6 +129,7 @@ fn options() -> impl Strategy<Value = PlanOptions> {
                 min_authorities: sizes.1.filter(|_| is_cores),
                 min_quality: sizes.2,
                 max_failures: sizes.3,
+                rest: sizes.4,
                 max_changes,
                 ..method
             }
@@ -227,7 +233,7 @@ fn as_from_scratch(
     let (warm, cold) = (TestBank::new(), TestBank::new());
     let mut last: Vec<Seed> = Vec::new();
     for (day, events) in days.into_iter().enumerate() {
-        let times = day * 1000..;
+        let times = day * 86_400..;
         let text: String = events
             .iter()
             .zip(times)
@@ -284,6 +290,57 @@ fn random_histories() {
             as_from_scratch(std::iter::once(first).chain(days), &options)
         })
         .unwrap();
+}
+
+/// Days pass: pages that were just fetched are no seeds, and become seeds again on a site that did not change.
+#[test]
+fn pages_rest_for_some_days() {
+    let links = |domain, host| {
+        let to = (0..3).map(|number| (domain, host, number)).collect();
+        Event::Links((domain, host, 0), to)
+    };
+    let options = |method: PlanOptions| PlanOptions {
+        rest: Some(2),
+        ..method
+    };
+    let sites = PlanOptions {
+        method: Some(Method::Cover(CoverMethod::Greedy)),
+        per_site: Some(1),
+        ..PlanOptions::default()
+    };
+    let learned = PlanOptions {
+        learned: Some(true),
+        seeds: Some(3),
+        ..PlanOptions::default()
+    };
+    for plan in [sites, learned] {
+        let bank = TestBank::new();
+        let options = options(plan);
+        let mut lists = Vec::new();
+        // A fetch of one site every day; the other site is fetched on the first day.
+        for day in 0..4 {
+            let mut text = line(&links(0, 0), day * 86_400);
+            if day == 0 {
+                text += &line(&links(1, 1), 0);
+            }
+            bank.delta(&text);
+            let request = RefreshRequest {
+                plan: Some("p".to_owned()),
+                options: options.clone(),
+                ..RefreshRequest::default()
+            };
+            bank.bank.refresh(&request).unwrap();
+            let seeds = bank.seeds("p");
+            lists.push(seeds.into_iter().map(|seed| seed.url).collect::<Vec<_>>());
+        }
+        let other = url((1, 1, 0));
+        assert_eq!(
+            lists,
+            [vec![], vec![], vec![other.clone()], vec![other.clone()]]
+        );
+        let why = bank.bank.explain(&url((0, 0, 0)), "p").unwrap();
+        assert!(format!("{why:?}").contains("Rest"), "{why:?}");
+    }
 }
 
 /// A pin on a site without any crawled page counts for its domain's cap.

@@ -189,6 +189,8 @@ fn mirrors(table: &str) -> &'static [&'static str] {
         "blocklist" => &["blocklist"],
         "seed_pages" => &["seed_pages"],
         "failures" => &["failures"],
+        "yields" => &["yields"],
+        "fetch_history" => &["fetch_history"],
         "meta" => &["meta", "undo", "blocklist"],
         other => panic!("a table that this test does not know: {other}"),
     }

@@ -37,7 +37,12 @@ pub fn unpacked(format: u32, name: &str) -> (Place, Value) {
 }
 
 /// Banks by format, all that there are.
-const BANKS: [(u32, &str); 3] = [(1, "batches"), (1, "refreshes"), (12, "times")];
+const BANKS: [(u32, &str); 4] = [
+    (1, "batches"),
+    (1, "refreshes"),
+    (12, "times"),
+    (13, "failures"),
+];
 
 /// The same in the format of this build.
 pub fn migrated(format: u32, name: &str) -> (Place, Value) {

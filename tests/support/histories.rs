@@ -70,6 +70,22 @@ pub fn exported(bank: &Bank) -> Vec<u8> {
     [records, sites].concat()
 }
 
+/// What an export of a bank has, but for what fetches brought.
+pub fn exported_web(bank: &Bank) -> String {
+    without_sums(std::str::from_utf8(&exported(bank)).unwrap())
+}
+
+/// Records without what fetches brought, which depends on how a crawl is cut into batches and on their order.
+pub fn without_sums(records: &str) -> String {
+    let lines = records.lines().map(|line| {
+        let mut record: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(line).unwrap();
+        record.retain(|name, _| name != "observed_days" && name != "new_links");
+        serde_json::to_string(&record).unwrap() + "\n"
+    });
+    lines.collect()
+}
+
 /// The records of pages and of sites that an export of a bank has, and what it says of them.
 pub fn parts(bank: &Bank) -> (Vec<u8>, Vec<u8>, ExportReport) {
     let (mut records, mut sites) = (Vec::new(), Vec::new());

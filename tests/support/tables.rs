@@ -84,7 +84,10 @@ pub fn batch(records: &[Map<String, Value>]) -> RecordBatch {
     let uncrawled = uncrawled.map(|value| value.map(|value| u32::try_from(value).unwrap()));
     let failures = of("failures").map(|value| value.and_then(Value::as_u64));
     let failures = failures.map(|value| value.map(|value| u32::try_from(value).unwrap()));
-    let quality = of("quality").map(|value| value.and_then(Value::as_f64));
+    let number = |name: &'static str| -> ArrayRef {
+        let numbers = of(name).map(|value| value.and_then(Value::as_f64));
+        Arc::new(numbers.collect::<Float64Array>())
+    };
     let times = of("fetched").map(|value| {
         let text = value.and_then(Value::as_str);
         text.map(|text| parse_timestamp(text).unwrap().micros)
@@ -101,7 +104,7 @@ pub fn batch(records: &[Map<String, Value>]) -> RecordBatch {
             "uncrawled_outlinks",
             Arc::new(uncrawled.collect::<UInt32Array>()),
         ),
-        ("quality", Arc::new(quality.collect::<Float64Array>())),
+        ("quality", number("quality")),
         ("digest", text("digest")),
         ("redirect", text("redirect")),
         ("canonical", text("canonical")),
@@ -109,6 +112,8 @@ pub fn batch(records: &[Map<String, Value>]) -> RecordBatch {
         ("failures", Arc::new(failures.collect::<UInt32Array>())),
         ("failing_since", text("failing_since")),
         ("failed", text("failed")),
+        ("observed_days", number("observed_days")),
+        ("new_links", number("new_links")),
     ];
     let columns = columns
         .into_iter()

@@ -68,6 +68,11 @@ pub enum BadParams {
     /// The named method only selects site by site.
     #[error("{0} selects site by site; omit `scope` = web, or use greedy or max-weight")]
     OnlyPerSite(&'static str),
+    /// The named parameter in a plan with learned values.
+    #[error(
+        "`learned` conflicts with `{0}`: its values come from past crawls, its method is greedy over the whole web, and nothing is tuned on pages held out; omit one of them"
+    )]
+    ExcludedByLearned(&'static str),
     /// `per-site` in a plan over the whole web.
     #[error("a plan over the whole web has one list of seeds; use `seeds` instead of `per-site`")]
     PerSiteOverWeb,

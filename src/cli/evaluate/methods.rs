@@ -6,12 +6,13 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use seedbank::display::counted;
 use seedbank::engine::evaluate::{
-    ByFetches, ComparedList, Comparison, Estimate, MethodsEvaluation, MethodsRequest,
+    ByFetches, ComparedList, Comparison, Estimate, MethodsEvaluation, MethodsRequest, NextRequest,
 };
 use seedbank::engine::ingest::BatchId;
-use seedbank::engine::plan::{Goal, Measure, Parameter};
+use seedbank::engine::plan::{Goal, Measure, Parameter, PlanOptions};
 use seedbank::render::plan_flags;
 
+use super::next;
 use super::output::{TableFormatArgs, claim_lines, state_line};
 use crate::cli::failure::{CliError, for_shell};
 use crate::cli::parameter_flags::{ParameterFlags, Selection, words};
@@ -25,6 +26,7 @@ Examples:
   seedbank evaluate bank methods --seeds 20,100 --budget 1000,5000,20000
   seedbank evaluate bank methods --seeds 50 --budget 10000 --value-by pagerank --draws 10
   seedbank evaluate bank methods --plan sites --since 3
+  seedbank evaluate bank methods --next --seeds 20 --budget 100 --rest 3
   seedbank evaluate bank methods --format csv > methods.csv";
 
 /// Compare crawls from seeds for every goal, of every method and of common baselines
@@ -37,14 +39,26 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct MethodsArgs {
-    /// Numbers of seeds
-    #[arg(long, value_name = "K,...", value_delimiter = ',', default_value = "20,100",
+    /// Numbers of seeds [default: 20,100, or 20 with --next]
+    #[arg(long, value_name = "K,...", value_delimiter = ',',
         value_parser = integer::<u32>(1..=1_000_000))]
     seeds: Vec<u32>,
-    /// Numbers of fetches [default: a tenth of, half of and twice the number of crawled pages]
+    /// Numbers of fetches [default: a tenth of, half of and twice the number of crawled pages, or with --next
+    /// five for each seed]
     #[arg(long, value_name = "N,...", value_delimiter = ',',
         value_parser = integer::<u64>(1..=u64::MAX))]
     budget: Vec<u64>,
+    /// Compare by the new pages of the next crawls instead, also a list with learned values
+    ///
+    /// After each of the last batches (at most 40, and without a bulk of history none), every list is chosen
+    /// with what was known then, and crawls are replayed over what the next three batches found. In the closed
+    /// loop, each list crawls after every batch and knows only what its own crawls found.
+    #[arg(long, conflicts_with_all = ["draws", "plan", "goal", "since"])]
+    next: bool,
+    /// With --next: pages that were fetched within so many days are no seeds
+    #[arg(long, value_name = "DAYS", requires = "next", default_value_t = 0,
+        value_parser = integer::<u32>(0..=36_500))]
+    rest: u32,
     /// Number of runs with pages held out; 0 holds out none
     #[arg(long, value_name = "N", default_value_t = MethodsRequest::default().draws,
         value_parser = integer::<u32>(0..=1000))]
@@ -93,8 +107,16 @@ fn goal() -> impl TypedValueParser<Value = Goal> {
 }
 
 pub(super) fn run(bank: &Path, args: MethodsArgs, session: &Session) -> Result<Outcome, CliError> {
+    if args.next {
+        let request = next_request(&args)?;
+        return next::run(bank, &request, args.format, session);
+    }
+    let seeds = match &args.seeds[..] {
+        [] => MethodsRequest::default().seeds,
+        seeds => seeds.to_vec(),
+    };
     let request = MethodsRequest {
-        seeds: args.seeds,
+        seeds,
         budgets: args.budget,
         draws: args.draws,
         rng_seed: args.rng_seed,
@@ -111,6 +133,24 @@ pub(super) fn run(bank: &Path, args: MethodsArgs, session: &Session) -> Result<O
     })?;
     let name = bank.display().to_string();
     args.format.print(&found, |found| text(found, &name), csv)
+}
+
+/// Converts the arguments of `--next`, which compares one number of seeds and of fetches.
+fn next_request(args: &MethodsArgs) -> Result<NextRequest, CliError> {
+    let usage = |text: &str| Err(CliError::Usage(text.to_owned()));
+    if args.seeds.len() > 1 || args.budget.len() > 1 {
+        return usage("--next compares one number of seeds and one of fetches");
+    }
+    if args.value.clone().into_options() != PlanOptions::default() {
+        return usage("--next counts new pages, so no flag about what pages are worth applies");
+    }
+    let default = NextRequest::default();
+    Ok(NextRequest {
+        seeds: args.seeds.first().copied().unwrap_or(default.seeds),
+        budget: args.budget.first().copied(),
+        rest: args.rest,
+        rng_seed: args.rng_seed,
+    })
 }
 
 fn text(found: &MethodsEvaluation, bank: &str) -> String {

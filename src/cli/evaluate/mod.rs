@@ -6,6 +6,7 @@ mod crawl;
 mod distances;
 mod list_args;
 mod methods;
+mod next;
 mod output;
 
 use std::path::PathBuf;

@@ -143,7 +143,13 @@ const FILES: &[File] = &[
         "Output of `seedbank evaluate BANK methods --format json`: the results of crawls from the \
          seeds of every method and baseline, by number of fetches. PageRank adds up to 1 over the \
          whole graph; values are in units.",
-        &[(None, schema_of::<engine::evaluate::MethodsEvaluation>)],
+        &[
+            (None, schema_of::<engine::evaluate::MethodsEvaluation>),
+            (
+                Some("with --next"),
+                schema_of::<engine::evaluate::NextEvaluation>,
+            ),
+        ],
     ),
     file(
         "explain",

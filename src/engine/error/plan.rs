@@ -70,6 +70,11 @@ pub enum PlanError {
     /// The sum of the plan's values of pages over the whole web is too large.
     #[error("the whole web")]
     WebValues(#[source] SiteGraphError),
+    /// A verdict by pages held out on a plan with learned values.
+    #[error(
+        "values that are learned from past crawls are not judged by pages held out; run `seedbank evaluate BANK methods --next`"
+    )]
+    LearnedByNext,
     /// `tune`, but the plan has nothing to tune.
     #[error(
         "`tune` tries hops, fetch costs and values of known pages for a crawl over the whole web; use a goal with a `budget`, and omit at least one of `hops`, `fetch-cost` and `value-known`"

@@ -97,6 +97,16 @@ pub enum ExperimentError {
         /// The last batch.
         last: u32,
     },
+    /// Too few batches keep what they overwrote.
+    #[error(
+        "lists cannot be compared by what later batches brought: {} that {} kept, and at least 5 are needed after the first; ingest more, each crawl as a batch of its own",
+        counted(*batches, "batch"),
+        if *batches == 1 { "is" } else { "are" }
+    )]
+    TooFewBatches {
+        /// The number of batches.
+        batches: u64,
+    },
     /// Coverage with no seeds, hops, draws or sites.
     #[error("coverage needs at least one seed, hop, draw and site")]
     NoCoverage,

@@ -12,6 +12,7 @@ mod current_state;
 mod distances;
 mod judged_refresh;
 mod methods;
+mod next;
 mod requests;
 mod seed_lists;
 
@@ -27,6 +28,9 @@ pub use crawl_answers::{CrawlDepth, CrawlEvaluation, RandomDepth, TopPage};
 pub use methods::{
     Baseline, ByFetches, ComparedList, Comparison, GatheredView, ListKind, MethodsEvaluation,
     Recommended,
+};
+pub use next::{
+    NewPages, NextComparison, NextEvaluation, NextList, NextRequest, NextRow, NextVerdict,
 };
 pub use requests::{
     BudgetRequest, ComparedWith, CoverageRequest, CrawlRequest, DistancesRequest, MethodsRequest,

@@ -35,6 +35,8 @@ pub(super) struct Exporter<'a> {
     has_aliases: bool,
     /// Whether a page of the bank has failed fetches. Without them none are looked up.
     has_failures: bool,
+    /// Whether a page of the bank was fetched twice or more.
+    has_yields: bool,
 }
 
 /// Some pages of a site, consecutive in URL order.
@@ -86,12 +88,14 @@ impl<'a> Exporter<'a> {
     ) -> Result<Self, StoreError> {
         let first = store.scan(&tables::ALIASES)?.next().transpose()?;
         let failing = store.scan(&tables::FAILURES)?.next().transpose()?;
+        let observed = store.scan(&tables::YIELDS)?.next().transpose()?;
         Ok(Self {
             store,
             mode,
             limits,
             has_aliases: first.is_some(),
             has_failures: failing.is_some(),
+            has_yields: observed.is_some(),
         })
     }
 
@@ -155,6 +159,9 @@ impl<'a> Exporter<'a> {
                 .extend(next.next().map(|place| Page::new(place, record)));
             Ok::<_, StoreError>(())
         })?;
+        if self.has_yields {
+            self.gather_sums(chunk, &mut gathered.pages)?;
+        }
         let mut blocks = LinkCursor::new(self.store, &tables::INTRA);
         let Gathered { pages, links, rows } = &mut gathered;
         for page in pages.iter_mut() {
@@ -181,6 +188,22 @@ impl<'a> Exporter<'a> {
         }
         pages.sort_unstable_by_key(|page| page.place);
         Ok(Some(gathered))
+    }
+
+    /// Reads what the fetches of pages brought; pages come in the order of ids.
+    fn gather_sums(&self, chunk: &Chunk, pages: &mut [Page]) -> Result<(), StoreError> {
+        let block_of = |page: &Page| LinkKey::of_page(chunk.page(page.place)).0;
+        for of_block in pages.chunk_by_mut(|a, b| block_of(a) == block_of(b)) {
+            let Some(first) = of_block.first() else {
+                continue;
+            };
+            let sums = self.store.get(&tables::YIELDS, &block_of(first))?;
+            let sums = sums.unwrap_or_default();
+            for page in of_block {
+                page.sums = sums.at(LinkKey::of_page(chunk.page(page.place)).1);
+            }
+        }
+        Ok(())
     }
 
     /// Adds the links of a page to those of its chunk.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::report::{Counts, quality};
 use crate::engine::EngineError;
 use seedbank_algorithms::page::{AliasBy, PageId};
+use seedbank_algorithms::yields::Yield;
 use seedbank_formats::clock::time;
 use seedbank_formats::ingest::{Record, digest_text};
 use seedbank_store::aliases::Alias;
@@ -21,6 +22,8 @@ pub(super) struct Page {
     pub(super) row: Option<u32>,
     pub(super) alias: Option<Alias>,
     pub(super) failures: Option<Failures>,
+    /// What its fetches brought, if it was fetched twice or more.
+    pub(super) sums: Option<Yield>,
 }
 
 impl Page {
@@ -32,6 +35,7 @@ impl Page {
             row: None,
             alias: None,
             failures: None,
+            sums: None,
         }
     }
 }
@@ -57,6 +61,9 @@ pub(super) fn record(
     if let Some(failures) = page.failures {
         let (since, last) = (time(failures.since), time(failures.last));
         record = record.failures(failures.count, failures.status, since, last);
+    }
+    if let Some(sums) = page.sums {
+        record = record.sums(sums);
     }
     match stored.state {
         PageState::Unlinked => return Ok(None),

@@ -11,7 +11,7 @@ use super::page_update::PageUpdate;
 use super::passes::Passes;
 use crate::engine::Result;
 use seedbank_algorithms::page::PageId;
-use seedbank_store::records::{Failures, PageRecord};
+use seedbank_store::records::{Failures, PageRecord, PageState};
 use seedbank_store::{StoreError, tables};
 
 /// Updates the failed fetches of a page by an update at the time `answered`, `None` if the update is not that
@@ -60,6 +60,10 @@ pub(super) fn update_failures(
         }
     }
     passes.failures.failed += u64::from(is_news);
+    let is_known = old.is_some_and(|old| old.state == PageState::Known);
+    if is_news && is_known && stored.is_none() && answered.is_none() {
+        passes.fetches.add_first(None);
+    }
     if new != stored {
         update.failures_change = true;
         match new {

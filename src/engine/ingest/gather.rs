@@ -223,7 +223,10 @@ impl InputCollector {
         }
         let first = self.targets.len();
         let update = if record.gone {
-            PageUpdate::GONE
+            PageUpdate {
+                sums: record.sums,
+                ..PageUpdate::GONE
+            }
         } else {
             let update = PageUpdate {
                 // An alias has no links.
@@ -236,6 +239,7 @@ impl InputCollector {
                 digest: record.digest,
                 alias: record.alias.map(|(_, by)| by),
                 quality: record.quality,
+                sums: record.sums,
                 ..PageUpdate::NAMED
             };
             match record.alias {

@@ -39,6 +39,11 @@ impl IntraBlocks {
         };
         let [gained, lost] = at.replace(place, targets);
         if gained + lost > 0 {
+            let [more, fewer] = at.last_changes(gained, lost);
+            let page_at = |index| PageId::new(page.site(), index);
+            passes
+                .fetches
+                .add_links(more.map(page_at), fewer.map(page_at));
             passes.counts.links_added += gained as u64;
             passes.counts.links_removed += lost as u64;
             let event = PageEvent::Intra(delta(lost, gained));

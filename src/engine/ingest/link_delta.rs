@@ -108,6 +108,23 @@ impl<T: Link> LinkDelta<T> {
         counts
     }
 
+    /// Returns the targets that the last replaced list gained and lost, given their numbers.
+    pub(super) fn last_changes(
+        &self,
+        gained: usize,
+        lost: usize,
+    ) -> [impl Iterator<Item = T> + use<'_, T>; 2] {
+        let end = self.events.len();
+        let targets = |range: std::ops::Range<usize>| {
+            let events = self.events.get(range).unwrap_or_default();
+            events.iter().filter_map(|event| target_of(*event))
+        };
+        [
+            targets(end - gained - lost..end - lost),
+            targets(end - lost..end),
+        ]
+    }
+
     /// Whether no list has changed.
     pub(super) fn is_unchanged(&self) -> bool {
         self.events.is_empty()

@@ -6,6 +6,7 @@ use roaring::RoaringTreemap;
 use super::aliases::{self, Resolved};
 use super::canonical::{CanonicalRecord, CanonicalRecords, digest};
 use super::failures::update_failures;
+use super::fetch_log::{self, end_page};
 use super::fetch_times::is_stale;
 use super::fields::Bytes;
 use super::intra_links::IntraBlocks;
@@ -127,7 +128,8 @@ pub(super) fn links_pass(
         let (page, record) = entry?;
         omit(page, record, &affected, &mut intra, passes)?;
     }
-    intra.write(passes)
+    intra.write(passes)?;
+    fetch_log::write_history(passes)
 }
 
 struct Subject {
@@ -181,9 +183,10 @@ fn resolve_links_again(
         is_named,
     };
     let links = resolved_again(&subject, passes)?;
+    passes.fetches.begin_page(subject.old.as_ref(), false);
     let more = set_links(&subject, links, intra, passes)?;
     passes.loss.count(page, 0, more);
-    Ok(())
+    end_page((page, subject.old.as_ref()), None, 0, passes)
 }
 
 /// Resolves the links of an existing page with the aliases after the batch.
@@ -212,6 +215,14 @@ fn update_page(
     let old_state = subject.old.as_ref().map(|record| record.state);
     let new_state = update.state_after(old_state);
     target_event(&mut passes.targets, page, old_state, new_state, true)?;
+    // The target of an alias is no link that the page brings.
+    let new_links = if update.alias.is_none() {
+        passes.fetches.new_among(&targets, passes.store)?
+    } else {
+        0
+    };
+    let is_fetch = update.is_fetch() && update.fetched.is_some();
+    passes.fetches.begin_page(subject.old.as_ref(), is_fetch);
     let resolved = if update.links {
         // The only target of an alias is not a link.
         let given = if update.alias.is_some() {
@@ -237,6 +248,8 @@ fn update_page(
     let crawled = |state| i64::from(state == Some(PageState::Crawled));
     let more_pages = crawled(Some(new_state)) - crawled(old_state);
     passes.loss.count(page, more_pages, more_links);
+    let of_page = (page, subject.old.as_ref());
+    end_page(of_page, Some(&update), new_links, passes)?;
     page_event(&mut passes.pages, page, &PageEvent::Update(update))
 }
 
@@ -282,6 +295,9 @@ fn inter_links(
     }
     passes.counts.links_added += difference(new, &old).count() as u64;
     passes.counts.links_removed += difference(&old, new).count() as u64;
+    passes
+        .fetches
+        .add_links(difference(new, &old), difference(&old, new));
     if let Some(row) = old_row {
         member_event(&mut passes.members, row, page.index(), false)?;
     }

@@ -9,6 +9,7 @@ mod canonical;
 mod deduplicate;
 mod failed_run;
 mod failures;
+mod fetch_log;
 mod fetch_times;
 mod fields;
 mod forget;
@@ -46,6 +47,8 @@ use bad_records::bad_records;
 pub use blocklist::BlockedCounts;
 use blocklist::Blocklist;
 use canonical::CanonicalRecords;
+pub(in crate::engine) use fetch_log::KEPT_BATCHES;
+pub use fetch_log::LearnedCounts;
 use fetch_times::FetchTimes;
 pub use forget::{ForgetReport, ForgetRequest};
 use gather::InputCollector;
@@ -211,6 +214,8 @@ fn finish_batch(
         former,
         batch,
         failures,
+        fetches,
+        times,
         ..
     } = passes;
     let record = BatchRecord {
@@ -224,6 +229,8 @@ fn finish_batch(
         stale: report.stale,
         failed: failures.failed,
         failing: failures.failing,
+        last_fetch: fetches.last_fetch(times.batch()),
+        observed: fetches.observed,
     };
     changes.put(&tables::BATCHES, &batch, &record)?;
     let changed = changed.finish()?;
@@ -404,6 +411,10 @@ fn run_passes(
     passes
         .loss
         .check(writer, &passes.counters, limit, snapshot)?;
+    fetch_log::decide_bulk(passes, request.learn_from_bulk)?;
+    report.learned = LearnedCounts::from(&passes.fetches.observed);
+    let fetches = passes.take(|passes| &mut passes.fetches.events)?;
+    fetch_log::yields_pass(fetches, passes)?;
     watch.stage("rows", None);
     let rows = passes.take(|passes| &mut passes.new_rows)?;
     rows::rows_pass(rows, passes)?;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::Result;
 use seedbank_algorithms::page::AliasBy;
+use seedbank_algorithms::yields::Yield;
 use seedbank_formats::ingest::{Attribute, UncrawledOutlinks};
 use seedbank_store::records::PageState;
 use seedbank_store::{self, Hash128};
@@ -29,6 +30,8 @@ pub(super) struct PageUpdate {
     pub(super) quality: Attribute<u16>,
     /// The time of the fetch in seconds since 1970; `None` if the page keeps its time. Set in the links pass.
     pub(super) fetched: Option<u64>,
+    /// What fetches of the page brought so far, if the record has it.
+    pub(super) sums: Option<Yield>,
     /// Whether fetches failed, and nothing else is known: the page keeps its state.
     pub(super) only_failed: bool,
     /// Whether the failed fetches of the page change. Set in the links pass.
@@ -59,8 +62,8 @@ impl PageUpdate {
         self.crawled || self.gone || self.alias.is_some()
     }
 
-    /// Returns its bytes in a batch's digest. Without a quality, they are the same as before
-    /// qualities existed, so that old batches are still recognised.
+    /// Returns its bytes in a batch's digest. Without a quality and sums, they are the same as before
+    /// these existed, so that old batches are still recognised.
     pub(super) fn digest_bytes(&self) -> Result<Vec<u8>> {
         let mut bytes = seedbank_store::pack(&(
             self.links,
@@ -74,6 +77,9 @@ impl PageUpdate {
         ))?;
         if !self.quality.is_absent() {
             bytes.extend(seedbank_store::pack(&self.quality)?);
+        }
+        if let Some(sums) = &self.sums {
+            bytes.extend(seedbank_store::pack(sums)?);
         }
         Ok(bytes)
     }
@@ -89,6 +95,7 @@ impl PageUpdate {
         alias: None,
         quality: Attribute::Absent,
         fetched: None,
+        sums: None,
         only_failed: false,
         failures_change: false,
     };

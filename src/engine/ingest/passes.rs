@@ -8,6 +8,7 @@
 //!   new rows by hash  -> rows pass   -> members, rows
 //!   members by row    -> members pass-> rows, row counts
 //!   rows by row       -> blocks pass -> targets
+//!   fetches by page   -> yields pass -> what fetches brought
 //!   targets by page   -> targets pass-> pages, row counts   (in-links, uncrawled counts)
 //!   pages by page     -> pages pass  -> digests, sites
 //!   row counts, row hashes, digests, sites -> the last passes
@@ -34,6 +35,7 @@ use serde::{Deserialize, Serialize};
 use super::aliases::Aliases;
 use super::blocklist::Blocklist;
 use super::failed_run::FailureCounts;
+use super::fetch_log::FetchLog;
 use super::fetch_times::FetchTimes;
 use super::fields::{Bytes, Fields};
 use super::gather::InputCollector;
@@ -49,7 +51,7 @@ use seedbank_store::{self, Changes, PageSetWriter, Sorted, Sorter, Store, StoreE
 
 /// Number of shares of the memory budget. Two thirds of them can be in use at the same time; the
 /// rest covers allocator overhead and read-ahead.
-const SHARES: usize = 44;
+const SHARES: usize = 45;
 
 /// Number of shares of a sorter: for one that sorts every link, for one that sorts every row, and
 /// for most others.
@@ -85,6 +87,8 @@ pub(super) struct Passes<'a> {
     pub(super) times: FetchTimes,
     /// Failed fetches; complete after the links pass.
     pub(super) failures: FailureCounts,
+    /// What fetches brought, and what they overwrite; complete after the links pass.
+    pub(super) fetches: FetchLog,
     /// Loss by the batch; complete after the links pass.
     pub(super) loss: Loss,
     /// Changes of aliases by the batch; complete before the links pass.
@@ -134,6 +138,7 @@ impl<'a> Passes<'a> {
             forgotten: Forgotten::default(),
             times: FetchTimes::none(),
             failures: FailureCounts::load(writer)?,
+            fetches: FetchLog::new(writer, sorter())?,
             loss: Loss::default(),
             aliases: Aliases::load(writer)?,
             records: large(),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::aliases::AliasCounts;
 use super::blocklist::BlockedCounts;
+use super::fetch_log::LearnedCounts;
 use super::site_records::SiteCounts;
 use seedbank_formats::ingest::ReadSummary;
 use seedbank_store::records::{BatchCounts, BatchId, BatchKind};
@@ -45,6 +46,9 @@ pub struct IngestReport {
     pub stale: u64,
     /// Number of pages whose fetch failed.
     pub failed: u64,
+    /// What is learned from the fetches of pages that the bank had before.
+    #[serde(default)]
+    pub learned: LearnedCounts,
     /// Input that was skipped because of the blocklist.
     #[serde(default, skip_serializing_if = "BlockedCounts::is_nothing")]
     pub blocked: BlockedCounts,
@@ -88,6 +92,7 @@ impl IngestReport {
             sites: SiteCounts::default(),
             stale: 0,
             failed: 0,
+            learned: LearnedCounts::default(),
             blocked: BlockedCounts::default(),
             rejects_file: None,
             rejects_listed: 0,

@@ -54,6 +54,9 @@ pub struct IngestRequest {
     pub wait: bool,
     /// Whether to apply the batch even if an earlier batch had the same records.
     pub again: bool,
+    /// Whether to learn from pages that are fetched again even if the batch looks like a bulk import:
+    /// brings more than ten times the new links that the batches before let expect.
+    pub learn_from_bulk: bool,
     /// Memory for sorting, in bytes, besides the store's own.
     pub memory: usize,
 }
@@ -97,6 +100,7 @@ impl Default for IngestRequest {
             dry_run: false,
             wait: false,
             again: false,
+            learn_from_bulk: false,
             memory: 512 << 20,
         }
     }

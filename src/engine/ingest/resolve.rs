@@ -23,6 +23,8 @@ struct Current {
     id: SiteId,
     name: String,
     record: SiteRecord,
+    /// The index of its first new page.
+    first_new: u32,
     is_new: bool,
     /// Whether the batch changes the attributes of the site.
     is_changed: bool,
@@ -227,6 +229,7 @@ fn start_site(name: &str, passes: &mut Passes<'_>) -> Result<Current> {
         (id, SiteRecord::default())
     };
     Ok(Current {
+        first_new: record.next_page,
         id,
         name: name.to_owned(),
         record,
@@ -236,6 +239,9 @@ fn start_site(name: &str, passes: &mut Passes<'_>) -> Result<Current> {
 }
 
 fn finish_site(site: Current, passes: &mut Passes<'_>) -> Result<()> {
+    if site.record.next_page > site.first_new {
+        passes.fetches.add_site(site.id, site.first_new);
+    }
     let delta = SiteDelta {
         name: site.is_new.then_some(site.name),
         next_page: site.record.next_page,

@@ -23,8 +23,8 @@ use crate::engine::error::UndoError;
 use crate::engine::{Bank, EngineError, Result};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_store::records::{
-    BatchCounts, BatchId, BatchKind, BatchRecord, Counters, PageRecord, PageState, RemovedRow,
-    SiteDefaults, SiteRecord, UndoRecord,
+    BatchCounts, BatchId, BatchKind, BatchRecord, Counters, Observed, PageRecord, PageState,
+    RemovedRow, SiteDefaults, SiteRecord, UndoRecord,
 };
 use seedbank_store::tables::{self, PageSetKey};
 use seedbank_store::{Changes, Key, StoreError, Value, Writer};
@@ -106,7 +106,8 @@ impl Bank {
             changes.put(&tables::PAGE_SETS, &PageSetKey::History(batch), &former)?;
         }
         let before = writer.get(&tables::BATCHES, &undo.before.batch)?;
-        let failing = before.map_or(0, |before| before.failing);
+        let (failing, last_fetch) =
+            before.map_or((0, 0), |before| (before.failing, before.last_fetch));
         let seconds = begun.elapsed().as_secs_f64();
         let record = BatchRecord {
             name: undone.name.clone(),
@@ -119,6 +120,8 @@ impl Bank {
             stale: 0,
             failed: 0,
             failing,
+            last_fetch,
+            observed: Observed::default(),
         };
         changes.put(&tables::BATCHES, &batch, &record)?;
         watch.stage("commit", None);

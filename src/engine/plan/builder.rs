@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use super::kinds::{
     Communities, Cores, Coverage, Discovery, HasBudget, HasCores, HasCovered, HasDepth,
     HasFetchCost, HasHops, HasKnown, HasRandom, HasSeeds, HasSites, HasValues, Importance, Kind,
-    OverWeb, PerSite, SiteMethod, Sites, WebMethod,
+    Learned, OverWeb, PerSite, SiteMethod, Sites, WebMethod,
 };
 use super::{CoreRule, Covered, Hits, Pages, Pick, PlanOptions, Share, Slack, Value};
 use crate::engine::policy::{Limit, List};
@@ -84,6 +84,13 @@ impl Plan<Coverage> {
 impl Plan<Discovery> {
     /// Begins a plan whose seeds lead a crawl to pages that were not known before.
     pub fn discovery() -> Self {
+        Self::begin()
+    }
+}
+
+impl Plan<Learned> {
+    /// Begins a plan whose seeds lead a crawl to the most new links that past fetches let expect.
+    pub fn learned() -> Self {
         Self::begin()
     }
 }
@@ -313,6 +320,9 @@ setters! {
         /// Sets the number of consecutive failed fetches that keeps a page from being a seed; 0 allows any
         /// number.
         max_failures: u32;
+        /// Sets the days before the last fetch in the bank within which a page that was fetched is no seed;
+        /// 0 allows any page.
+        rest: u32;
     }
     HasSeeds {
         /// Sets the number of seeds.

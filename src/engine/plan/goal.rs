@@ -128,7 +128,11 @@ impl PlanOptions {
         let is_for_cores = |parameter: &Parameter| parameter.taken_by == TakenBy::Cores;
         if self.goal.is_none() && self.method.is_none() {
             if self.set_names(is_for_cores).is_empty() {
-                self.goal = Some(Goal::default());
+                self.goal = Some(if self.learned == Some(true) {
+                    Goal::Discovery
+                } else {
+                    Goal::default()
+                });
             } else {
                 self.method = Some(Method::Cores);
             }

@@ -51,6 +51,22 @@ goals! {
     Sites = "The goal sites.";
 }
 
+/// The goal discovery, with values that are learned from past fetches.
+#[derive(Debug)]
+pub enum Learned {}
+
+impl sealed::Sealed for Learned {}
+
+impl Kind for Learned {
+    fn begin() -> PlanOptions {
+        PlanOptions {
+            goal: Some(Goal::Discovery),
+            learned: Some(true),
+            ..PlanOptions::default()
+        }
+    }
+}
+
 /// The method cores.
 #[derive(Debug)]
 pub enum Cores {}
@@ -142,19 +158,19 @@ traits! {
     /// Plans by cores.
     HasCores: Communities, Cores;
     /// Plans with a total number of seeds.
-    HasSeeds: Communities, Cores, Coverage, Discovery, Importance, OverWeb<M> where M: WebMethod;
+    HasSeeds: Communities, Cores, Coverage, Discovery, Importance, Learned, OverWeb<M> where M: WebMethod;
     /// Plans with a number of seeds for each site.
     HasSites: Sites, PerSite<M> where M: SiteMethod;
     /// Plans whose seeds cover pages.
-    HasHops: Coverage, Discovery, Importance, Sites, PerSite<M> where M: SiteMethod, OverWeb<M> where M: WebMethod;
+    HasHops: Coverage, Discovery, Importance, Learned, Sites, PerSite<M> where M: SiteMethod, OverWeb<M> where M: WebMethod;
     /// Plans that give each page a value by weights.
     HasValues: Coverage, Discovery, Sites, PerSite<M> where M: SiteMethod, OverWeb<M> where M: WebMethod;
     /// Plans that give a value to pages that are known only from links.
     HasKnown: Coverage, Discovery, OverWeb<M> where M: WebMethod;
     /// Plans with a price for each page.
-    HasFetchCost: Coverage, Discovery, Importance, OverWeb<Greedy>, OverWeb<MaxWeight>;
+    HasFetchCost: Coverage, Discovery, Importance, Learned, OverWeb<Greedy>, OverWeb<MaxWeight>;
     /// Plans for a crawl of a number of pages.
-    HasBudget: Coverage, Discovery, Importance, OverWeb<Greedy>;
+    HasBudget: Coverage, Discovery, Importance, Learned, OverWeb<Greedy>;
     /// Plans that pick pages by the value within a depth.
     HasDepth: Sites, PerSite<MaxWeight>, PerSite<MaxScc>, PerSite<RootScc>, OverWeb<MaxWeight>;
     /// Plans that can remove covered pages.

@@ -196,10 +196,20 @@ parameters! {
                     stored.clear_tuning();
                 }
             });
+        /// For the goal discovery: the value of a page is the number of new links that its next fetch is
+        /// expected to bring, learned from past fetches. Whether that finds more is shown by `seedbank evaluate
+        /// BANK methods --next`.
+        learned: bool = switch(false).clears(|on, stored| {
+            if *on {
+                stored.clear_tuning();
+                (stored.value_known, stored.value_by) = (None, None);
+                (stored.tune_visits, stored.holdouts) = (None, None);
+            }
+        });
         /// Cost of each reached page; subtracted from its value.
         fetch_cost: Value = value("VALUE")
             .range(limits::PRICES)
-            .default_is("0, or tuned for the budget");
+            .default_is("0, or tuned for the budget; with `learned` half of the mean value");
         /// Number of pages that the crawl will fetch. The first refresh tunes `hops`, `fetch-cost` and
         /// `value-known` for it, as far as they are not given; the list is ordered so that its prefixes
         /// are good too.
@@ -255,6 +265,9 @@ parameters! {
             "{} for a new plan with a goal, else 0",
             Goal::MAX_FAILURES
         ));
+        /// Days before the last fetch in the bank within which a page that was fetched is no seed; 0 allows
+        /// any page.
+        rest: u32 = value("DAYS").range(0..=36_500).default(0);
         /// Maximum number of seeds that differ from the plan's previous list; pages that can no
         /// longer be seeds leave regardless.
         max_changes: Limit = value("N|none");

@@ -5,7 +5,7 @@ use super::{CorePlan, Goal, Method, PlanOptions, ResolvedPlan, Scope};
 use crate::engine::error::{Family, PlanError};
 use crate::engine::policy::{Limit, List, Policy};
 use seedbank_algorithms::cores::{CoreParams, Density, Hits, Pick, Rule};
-use seedbank_algorithms::cover::global::{WebChoice, WebParams};
+use seedbank_algorithms::cover::global::{ValueBy, WebChoice, WebParams};
 use seedbank_algorithms::cover::{self, BadParams, Choice, CoverParams, Value};
 
 impl PlanOptions {
@@ -77,6 +77,7 @@ impl PlanOptions {
             min_hub_sites: self.min_hub_sites.unwrap_or(0),
             min_quality: least_quality(self.min_quality),
             max_failures: self.max_failures.unwrap_or(0),
+            rest: self.rest.unwrap_or(0),
             max_changes: most(self.max_changes),
         })
     }
@@ -90,11 +91,20 @@ impl PlanOptions {
     }
 
     fn resolve_web(&self, method: cover::Method) -> Result<WebChoice, PlanError> {
+        let is_for_other = self.goal.is_some_and(|goal| goal != Goal::Discovery);
+        if self.learned == Some(true) && (is_for_other || self.value_by.is_some()) {
+            let parameter = if is_for_other { "goal" } else { "value-by" };
+            return Err(BadParams::ExcludedByLearned(parameter).into());
+        }
         let params = WebParams {
             cover: self.cover_params(method),
             hops: self.hops,
             value_known: self.value_known,
-            value_by: self.value_by.unwrap_or_default(),
+            value_by: if self.learned == Some(true) {
+                ValueBy::Learned
+            } else {
+                self.value_by.unwrap_or_default()
+            },
             fetch_cost: self.fetch_cost,
             budget: self.budget,
             tune_visits: self.tune_visits,

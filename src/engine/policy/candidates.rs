@@ -18,6 +18,8 @@ pub(crate) struct Candidates {
     pub(super) max_failures: u32,
     /// The pages with that many failed fetches; `None` if each is looked up.
     pub(super) failing: Option<PageSet>,
+    /// A page that was fetched after this time is no seed; `None` without a limit.
+    pub(super) rests_after: Option<u64>,
     pub(super) mode: SiteMode,
 }
 
@@ -38,7 +40,18 @@ impl Candidates {
 
     /// Whether the conditions depend on the records of pages.
     pub(crate) const fn depends_on_records(&self) -> bool {
-        self.has_lists() || self.min_quality > 0
+        self.has_lists() || self.min_quality > 0 || self.rests_after.is_some()
+    }
+
+    /// Whether the conditions depend on times of fetches.
+    pub(crate) const fn depends_on_times(&self) -> bool {
+        self.rests_after.is_some()
+    }
+
+    /// Whether a page was fetched too late to be a seed.
+    fn rests(&self, page: &PageRecord) -> bool {
+        let after = self.rests_after.zip(page.fetched);
+        after.is_some_and(|(after, fetched)| fetched > after)
     }
 
     /// Whether the conditions depend on URLs.
@@ -131,6 +144,9 @@ impl Candidates {
         }
         if is_failing {
             return bare(RejectionReason::MaxFailures);
+        }
+        if self.rests(page) {
+            return bare(RejectionReason::Rest);
         }
         None
     }

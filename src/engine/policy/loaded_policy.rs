@@ -80,6 +80,15 @@ pub(crate) fn pinned_urls(
     Ok(urls.map(|at| at.url(naming.sites)).collect())
 }
 
+/// Returns the time that many days before the last fetch in the bank; `None` for 0 days.
+fn rests_after(store: &Store, days: u32) -> Result<Option<u64>> {
+    if days == 0 {
+        return Ok(None);
+    }
+    let last = store.last_fetch()?;
+    Ok(Some(last.saturating_sub(u64::from(days) * 86_400)))
+}
+
 /// A policy with its lists compiled. The default allows everything.
 #[derive(Default)]
 pub(crate) struct LoadedPolicy {
@@ -110,6 +119,7 @@ impl LoadedPolicy {
             min_quality: policy.min_quality,
             max_failures: policy.max_failures,
             failing: None,
+            rests_after: rests_after(store, policy.rest)?,
             mode: naming.sites,
         };
         let pins = match lists.pin {

@@ -23,6 +23,8 @@ pub enum RejectionReason {
     MinQuality,
     /// Its last fetches failed.
     MaxFailures,
+    /// It was fetched within the days of `rest`.
+    Rest,
     /// Its core has too few hubs.
     MinHubs,
     /// Its core has too few authorities.

@@ -52,7 +52,7 @@ pub use explain::{
 };
 pub use linked::{LinkDirection, LinkedPage, LinkedPages, LinkedRequest};
 pub use lists::{Cores, Seeds};
-pub use page_facts::{Aliases, AttributeSource, PageFacts, PageLimits, SeenInBatch};
+pub use page_facts::{Aliases, AttributeSource, PageFacts, PageLimits, PageYield, SeenInBatch};
 pub use page_history::{Appearance, PageHistory, PlanHistory};
 pub use plans::{PlanDetail, PlanSummary, Plans};
 pub use previous_list::{ListWithPrevious, PreviousList};

@@ -18,8 +18,10 @@ use super::views::{Views, uncrawled_outlinks};
 use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::cover::Value;
 use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_algorithms::yields::YIELD_UNIT;
 use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::aliases::AliasReference;
+use seedbank_store::links::LinkKey;
 use seedbank_store::records::{BatchId, Failures, PageRecord, PageState};
 use seedbank_store::{Key, StoreError, tables};
 
@@ -112,6 +114,9 @@ pub struct PageFacts {
     /// Fetches that failed since then; absent if none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failures: Option<Failures>,
+    /// What its fetches after the first brought; absent if it was not fetched twice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub yields: Option<PageYield>,
     /// Batch that first mentioned the page.
     pub first_seen: SeenInBatch,
     /// Last batch with a record for the page; absent for a page known only from links.
@@ -127,6 +132,18 @@ pub struct PageFacts {
     pub links_to_alias: u64,
     /// Result for it in the last refresh of each plan, by plan name.
     pub plans: Vec<PageInPlan>,
+}
+
+/// What fetches of a page after the first brought, decayed with a half-life of 64 days to the time of the last
+/// one.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct PageYield {
+    /// Days between the fetches.
+    #[schemars(range(min = 0))]
+    pub observed_days: f64,
+    /// Links that the bank saw for the first time in these fetches.
+    #[schemars(range(min = 0))]
+    pub new_links: f64,
 }
 
 /// Batch that mentioned a page.
@@ -184,6 +201,7 @@ impl Bank {
             digest: record.digest.is_some(),
             fetched: record.fetched,
             failures: views.reader.get(&tables::FAILURES, &page)?,
+            yields: yields(&views, page)?,
             first_seen: seen(record.first_seen)?,
             last_seen: record.last_seen.map(seen).transpose()?,
             outlinks: outlinks(&views, page, &record, limits)?,
@@ -193,6 +211,18 @@ impl Bank {
             plans,
         })
     }
+}
+
+fn yields(views: &Views, page: PageId) -> Result<Option<PageYield>, StoreError> {
+    let (key, place) = LinkKey::of_page(page);
+    let block = views.reader.get(&tables::YIELDS, &key)?;
+    let units = |sum: u64| sum as f64 / YIELD_UNIT as f64;
+    Ok(block
+        .and_then(|block| block.at(place))
+        .map(|sums| PageYield {
+            observed_days: units(sums.days),
+            new_links: units(sums.new),
+        }))
 }
 
 fn inlinks(views: &Views, page: PageId, limits: PageLimits) -> Result<LinksBySite, EngineError> {

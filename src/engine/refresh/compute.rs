@@ -21,7 +21,7 @@ use crate::engine::plan::{DEFAULT_PLAN, PlanOptions, ResolvedPlan};
 use crate::engine::policy::{LoadedPolicy, Policy, RejectionReason};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cover::Choice;
-use seedbank_algorithms::cover::global::{HOLDOUTS, WebChoice};
+use seedbank_algorithms::cover::global::{HOLDOUTS, ValueBy, WebChoice};
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::RefreshId;
@@ -76,7 +76,10 @@ pub(super) fn run(
         given.merged_over(&stored).without_none()
     };
     let resolved = options.resolve()?;
-    let is_tunable = matches!(resolved, ResolvedPlan::Web(choice) if choice.setting().is_none());
+    let is_tunable = matches!(
+        resolved,
+        ResolvedPlan::Web(choice) if choice.setting().is_none() && choice.value_by != ValueBy::Learned
+    );
     if request.tune && !is_tunable {
         return Err(PlanError::NothingToTune.into());
     }
@@ -101,9 +104,11 @@ pub(super) fn run(
         rejected: failing_rejections(&resolved, &rules),
         ..PolicyView::default()
     });
+    // With time, pages may be seeds again on sites that did not change.
+    let depends_on_time = policy.rest > 0 && matches!(resolved, ResolvedPlan::Cover(_));
     let previous_plan = PreviousPlan {
         plan: &base,
-        refresh: previous.filter(|_| !request.cold && !plan_changed),
+        refresh: previous.filter(|_| !request.cold && !plan_changed && !depends_on_time),
         is_new: previous.is_none(),
         same_policy,
     };
@@ -201,7 +206,12 @@ pub(super) fn run(
         ResolvedPlan::Web(choice) => choice.budget,
         ResolvedPlan::Cores(_) | ResolvedPlan::Cover(_) => None,
     };
-    if request.judge || (is_new_list && budget.is_some()) {
+    // Learned values are judged by what later batches bring.
+    let is_learned = report.view.parameters.learned == Some(true);
+    if request.judge && is_learned {
+        return Err(PlanError::LearnedByNext.into());
+    }
+    if request.judge || (is_new_list && budget.is_some() && !is_learned) {
         let judged = Judged {
             plan: &report.view.parameters,
             policy: &rules,

@@ -79,6 +79,27 @@ pub(super) fn quality(text: &str, field: &str) -> Result<u16, Fault> {
     Ok(u16::try_from((five + 5) / 10).unwrap_or(MAX_QUALITY))
 }
 
+/// Parses a number below 10^9 as ten-thousandths, rounded to the nearest, halves up.
+pub(super) fn ten_thousandths(text: &str, field: &str) -> Result<u64, Fault> {
+    let Some(Decimal { digits, point, .. }) = non_negative(text, field)? else {
+        return Ok(0);
+    };
+    if point > 9 {
+        let too_large = RejectReason::NumberTooLarge;
+        return Err(fault(too_large, field, "must be below 1,000,000,000"));
+    }
+    // Five decimals; the last is used for rounding only.
+    let zeros = usize::try_from(point.min(0).unsigned_abs()).unwrap_or(usize::MAX);
+    let length = usize::try_from(point.max(0)).unwrap_or(0) + 5;
+    let digits = digits.bytes().map(|digit| u64::from(digit - b'0'));
+    let digits = std::iter::repeat_n(0, zeros.min(length)).chain(digits);
+    let value = digits
+        .chain(std::iter::repeat(0))
+        .take(length)
+        .fold(0, |value, digit| value * 10 + digit);
+    Ok((value + 5) / 10)
+}
+
 #[cfg(test)]
 #[path = "number_tests.rs"]
 mod tests;

@@ -117,3 +117,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn ten_thousandths_are_rounded() {
+    let read = |text| ten_thousandths(text, "observed_days").ok();
+    for (text, value) in [
+        ("0", Some(0)),
+        ("3", Some(30_000)),
+        ("12.5", Some(125_000)),
+        ("0.00005", Some(1)),
+        ("0.00004999", Some(0)),
+        ("1e-400", Some(0)),
+        ("999999999.99994", Some(9_999_999_999_999)),
+        ("1e9", None),
+        ("-1", None),
+        ("true", None),
+    ] {
+        assert_eq!(read(text), value, "{text}");
+    }
+}

@@ -8,6 +8,7 @@ use super::reject::Reject;
 use seedbank_algorithms::fetch_status::FetchStatus;
 use seedbank_algorithms::page::AliasBy;
 pub use seedbank_algorithms::page::MAX_QUALITY;
+use seedbank_algorithms::yields::Yield;
 
 /// The maximum number of clicks of a record: the largest count that every JSON parser represents exactly.
 pub const MAX_CLICKS: u64 = 1 << 53;
@@ -104,6 +105,8 @@ pub struct PageRecord<U = Location> {
     pub gone: bool,
     /// Fetches that failed after the one that the other attributes describe, if there was one.
     pub failures: Option<FailedFetches>,
+    /// What fetches of the page after the first brought so far; replaces what the bank has learned.
+    pub sums: Option<Yield>,
 }
 
 /// Consecutive fetches of a page that failed.
@@ -136,6 +139,7 @@ impl<U> PageRecord<U> {
             crawled: false,
             gone: false,
             failures: None,
+            sums: None,
         }
     }
 
@@ -280,6 +284,7 @@ impl Event<UrlNumber> {
                 crawled: record.crawled,
                 gone: record.gone,
                 failures: record.failures,
+                sums: record.sums,
             }),
             Self::Link { from, to } => Event::Link {
                 from: at(from),

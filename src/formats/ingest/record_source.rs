@@ -15,6 +15,7 @@ use super::progress::Progress;
 use super::reject::Position;
 use super::source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Source, Stop};
 use seedbank_algorithms::fetch_status::FetchStatus;
+use seedbank_algorithms::yields::{YIELD_UNIT, Yield};
 
 /// A record of a page, with URLs as text.
 ///
@@ -71,6 +72,10 @@ pub struct Record {
     failing_since: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     failed: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    observed_days: Option<Number>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new_links: Option<Number>,
 }
 
 impl Record {
@@ -92,6 +97,8 @@ impl Record {
             failures: None,
             failing_since: None,
             failed: None,
+            observed_days: None,
+            new_links: None,
         }
     }
 
@@ -215,6 +222,16 @@ impl Record {
         self.failures = Some(count);
         self.failing_since = Some(since.into());
         self.failed = Some(last.into());
+        self
+    }
+
+    /// Sets what fetches of the page after the first brought so far, at the time of the last one. It replaces
+    /// what the bank has learned of the page.
+    #[must_use]
+    pub fn sums(mut self, sums: Yield) -> Self {
+        let number = |sum: u64| Number::from_f64(sum as f64 / YIELD_UNIT as f64);
+        self.observed_days = number(sums.days);
+        self.new_links = number(sums.new);
         self
     }
 

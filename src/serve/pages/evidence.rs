@@ -308,6 +308,10 @@ fn terms(facts: &mut Facts, terms: &WebTerms) {
         ("Cost of each page, units", Cell::Number(terms.fetch_cost)),
         ("Budget of the crawl, pages", Cell::count(terms.budget)),
     ]);
+    if terms.learned {
+        let what = "the new links that its next fetch is expected to bring";
+        facts.push(("Value of a page", Cell::text(what)));
+    }
     if let Some(tuned) = &terms.tuned {
         facts.push(("Settings tried for it", Cell::Count(tuned.settings.into())));
     }

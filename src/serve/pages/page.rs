@@ -11,7 +11,7 @@ use crate::engine::query::{
     PageLimits, PolicyVerdict, SeenInBatch, Why,
 };
 use crate::html::text::Count;
-use crate::render::{failed_fetches, page_reason, proof, state_name};
+use crate::render::{failed_fetches, page_reason, page_yield, proof, state_name};
 use crate::serve::address::{self, Address, line_html};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;

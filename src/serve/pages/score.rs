@@ -31,6 +31,11 @@ pub(super) fn meaning(plan: &PlanOptions) -> ScoreMeaning {
             "Links to uncovered pages",
             "The score is the number of links to pages of the site that no earlier seed covers.",
         ),
+        Method::Cover(_) if plan.learned == Some(true) => (
+            "New links gained",
+            "The score is the number of new links that fetches of the seed and the pages that it links to are \
+             expected to bring, without pages of earlier seeds, minus the cost of fetching them.",
+        ),
         Method::Cover(_) if plan.value_by == Some(ValueBy::Pagerank) => (
             "PageRank gained",
             "The score is the PageRank of the pages that a crawl from the seed finds and no earlier seed finds, \

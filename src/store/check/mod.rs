@@ -47,6 +47,7 @@ mod sites;
 mod step_cache;
 mod undo;
 mod web_covers;
+mod yields;
 
 /// An inconsistency in a bank.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -209,6 +210,7 @@ impl Store {
         walk.sites(&counters)?;
         walk.linked();
         walk.failures(&counters)?;
+        walk.yields(&counters)?;
         walk.page_history(&counters)?;
         walk.undo(&counters)?;
         walk.blocklist(&counters)?;

@@ -264,7 +264,7 @@ impl Walk<'_> {
 #[cfg(test)]
 mod tests {
     use crate::tables::PageSetKey;
-    use crate::tables::records::{BatchCounts, BatchKind, BatchRecord, Settings};
+    use crate::tables::records::{BatchCounts, BatchKind, BatchRecord, Observed, Settings};
     use crate::{Changes, Writer, create, tables};
     use seedbank_algorithms::page::PageSet;
     use seedbank_algorithms::watch::Unwatched;
@@ -292,6 +292,8 @@ mod tests {
             stale: 0,
             failed: 0,
             failing: 0,
+            last_fetch: 0,
+            observed: Observed::default(),
         };
         let mut changes = Changes::new(&writer.spill_folder(), 1 << 20);
         changes.put(&tables::BATCHES, &u32::MAX, &record).unwrap();

@@ -1,7 +1,7 @@
 //! Migration, shown on a format 0 that exists in these tests alone.
 //!
-//! Format 0 has neither `failures`, `step_cache` nor `seed_pages`, the way back from a page to the lists that it
-//! is on; the step to format 1 puts it.
+//! Format 0 has neither `seed_pages`, the way back from a page to the lists that it is on, nor the tables after it;
+//! the step to format 1 puts it.
 
 use std::fs;
 
@@ -26,7 +26,7 @@ const TABLES: &[TableInfo] = ALL.split_at(ALL.len() - FORMAT_0.missing_tables).0
 pub(crate) const FORMAT_0: OlderFormat = OlderFormat {
     number: 0,
     next: 1,
-    missing_tables: 3,
+    missing_tables: 5,
 };
 
 /// From format 0 to format 1.

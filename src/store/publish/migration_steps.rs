@@ -3,7 +3,7 @@
 use crate::error::StoreError;
 use crate::tables::changes::Changes;
 use crate::tables::store::Store;
-use crate::tables::{REFRESHES, STEP_CACHE};
+use crate::tables::{BATCHES, PAGES, REFRESHES, STEP_CACHE};
 
 /// Reads a bank of one format and collects the changes to the next format.
 type Step = fn(&Store, &mut Changes) -> Result<(), StoreError>;
@@ -11,7 +11,7 @@ type Step = fn(&Store, &mut Changes) -> Result<(), StoreError>;
 /// The steps by the format that each one migrates from. A format without a step only has fewer tables than the
 /// next one.
 #[cfg(not(test))]
-const STEPS: &[(u32, Step)] = &[(12, steps_by_series)];
+const STEPS: &[(u32, Step)] = &[(12, steps_by_series), (13, last_fetch)];
 
 /// Runs the step from this format. The caller commits the changes together with the number of the next format.
 pub(crate) fn run_step(from: u32, store: &Store, changes: &mut Changes) -> Result<(), StoreError> {
@@ -42,11 +42,26 @@ fn steps_by_series(store: &Store, changes: &mut Changes) -> Result<(), StoreErro
     Ok(())
 }
 
+/// From format 13 to 14: the last batch has the time of the last fetch in the bank.
+fn last_fetch(store: &Store, changes: &mut Changes) -> Result<(), StoreError> {
+    let batch = store.counters()?.batch;
+    if batch == 0 {
+        return Ok(());
+    }
+    let mut record = store.need(&BATCHES, &batch)?;
+    for entry in store.scan(&PAGES)? {
+        let fetched = entry?.1.fetched.unwrap_or(0);
+        record.last_fetch = record.last_fetch.max(fetched.min(record.at));
+    }
+    changes.put(&BATCHES, &batch, &record)
+}
+
 /// With the step from a format 0 that exists only in unit tests.
 #[cfg(test)]
 const STEPS: &[(u32, Step)] = &[
     (0, crate::maintenance::migrate::tests::step_from_0),
     (12, steps_by_series),
+    (13, last_fetch),
 ];
 
 #[cfg(test)]

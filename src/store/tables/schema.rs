@@ -16,7 +16,8 @@ use super::records::step_cache::StepCacheRecord;
 use super::records::undo::{BlocklistEntry, Overwritten, UndoKey};
 use super::records::{
     BatchRecord, CoreRecord, CoverRecord, Failures, FinalListEntry, Hash128, Meta, PageRecord,
-    PlanRecord, PreviousPage, RefreshRecord, RemovedRow, RowMembers, SeedRecord, SiteRecord,
+    PlanRecord, PreviousFetches, PreviousPage, RefreshRecord, RemovedRow, RowMembers, SeedRecord,
+    SiteRecord, YieldBlock,
 };
 use super::table::{Key, Table};
 pub use crate::format::FORMAT;
@@ -79,7 +80,7 @@ tables! {
         key "site u32, 128-bit hash of the digest", value "pages, varint, never 0";
     /// Batches by number.
     BATCHES = "batches": u32 => BatchRecord, Scan, History,
-        key "batch u32", value "record: name, kind, inputs, digest, time, counts; numbers of stale records, of failed fetches, and of pages with failed fetches, if there are any, varints";
+        key "batch u32", value "record: name, kind, inputs, digest, time, counts; numbers of stale records, of failed fetches, of pages with failed fetches, and of what fetches brought, up to the last one that is not 0, varints";
     /// Previous state, spam mark and row of pages, stored by the batch that changed one of them.
     PAGE_HISTORY = "page_history": (u32, PageId) => PreviousPage, Lookup, History,
         key "batch u32, site u32, index u32", value "record: state, spam mark, row";
@@ -161,6 +162,12 @@ tables! {
     /// Failed fetches of pages since the last one that did not fail.
     FAILURES = "failures": PageId => Failures, Lookup, Pages,
         key "site u32, index u32", value "record: result of the last one, number, times of the first and the last one";
+    /// What fetches brought, of pages that were fetched twice or more.
+    YIELDS = "yields": LinkKey => YieldBlock, Lookup, Pages,
+        key "site u32, block of 64 page indexes u32", value "for each page the gap of its position, days between fetches and new links, both decayed to the time of the last fetch, in ten-thousandths, varints";
+    /// What the last 40 batches overwrote of the fetches of pages that had been fetched before.
+    FETCH_HISTORY = "fetch_history": (u32, LinkKey) => PreviousFetches, Scan, History,
+        key "batch u32, site u32, block of 64 page indexes u32", value "for each page the gap of its position, flags, time of the fetch before and sums of `yields` before, varints; links gained and lost, gap-coded";
 }
 
 /// Keys of `meta`. The discriminants are stored.

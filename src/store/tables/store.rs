@@ -194,6 +194,15 @@ impl Store {
         }
     }
 
+    /// Returns the time of the last fetch in the bank, in seconds since 1970 (UTC); 0 if there is none. A time
+    /// after that of its batch counts as that of the batch.
+    pub fn last_fetch(&self) -> Result<u64, StoreError> {
+        match self.counters()?.batch {
+            0 => Ok(0),
+            batch => Ok(self.need(&tables::BATCHES, &batch)?.last_fetch),
+        }
+    }
+
     /// Returns the record for undoing the last batch; `None` if it cannot be undone.
     pub fn undo_record(&self) -> Result<Option<UndoRecord>, StoreError> {
         match self.get(&tables::META, &MetaKey::Undo)? {

@@ -38,6 +38,8 @@ pub(super) struct GreedyOptions {
     pub(super) value_known: i64,
     /// Whether to stop before a pick whose gain is not positive.
     pub(super) positive_only: bool,
+    /// Whether to fill the places that are left then by the values of candidates.
+    pub(super) fill: bool,
     /// Whether to compute the gains of the uncovered candidates after the last pick.
     pub(super) with_uncovered: bool,
 }
@@ -148,6 +150,11 @@ pub(super) fn greedy(
             visits += run.subtract(added)?;
         }
     };
+    let stop = if options.fill && stop != Stop::Complete {
+        run.fill(&mut reached, &mut picks, &mut visits)?
+    } else {
+        stop
+    };
     let uncovered = if options.with_uncovered {
         let scored = |page| Scored::by_weight(page, run.gain(page));
         reached.others().map(scored).collect()
@@ -224,6 +231,37 @@ impl Run<'_> {
         };
         let parts = self.graph.candidates().par_chunks(CHUNK);
         parts.map(best_of).reduce(TopTwo::default, merge)
+    }
+
+    /// Fills the places that are left with the candidates of the largest values, whatever their gains.
+    fn fill(
+        &mut self,
+        reached: &mut Reached<'_>,
+        picks: &mut Vec<Pick>,
+        visits: &mut u64,
+    ) -> Result<Stop, Interrupted> {
+        let values = self.graph.values();
+        let mut order: Vec<u32> = self.graph.candidates().to_vec();
+        order.retain(|page| !self.picked[*page as usize]);
+        order.sort_unstable_by_key(|page| (Reverse(values[*page as usize]), *page));
+        for page in order {
+            self.watch.proceed()?;
+            if picks.len() >= self.options.seeds as usize {
+                return Ok(Stop::Complete);
+            }
+            if !self.is_open(page) {
+                continue;
+            }
+            let seed = Scored::by_weight(page, self.gain(page));
+            let (hops, added) = self.take(reached, page);
+            picks.push(Pick {
+                seed,
+                runner_up: None,
+                hops,
+            });
+            *visits += self.subtract(added)?;
+        }
+        Ok(Stop::NoPageLeft)
     }
 
     /// Subtracts the value minus the fetch cost of newly reached pages from the gains of the candidates that

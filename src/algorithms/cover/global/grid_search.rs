@@ -364,6 +364,7 @@ impl Search<'_> {
             price: setting.fetch_cost.0,
             value_known: added,
             positive_only: self.choice.positive_only,
+            fill: false,
             with_uncovered: false,
         };
         // The graph has this value of known pages only while seeds are picked.

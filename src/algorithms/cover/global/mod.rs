@@ -17,6 +17,7 @@
 //! | `crawl` | a crawl from a list within a budget |
 //! | `held_out` | the web without some crawled pages, and what a crawl then finds |
 //! | `grid_search` | chooses hops, fetch cost and value of known pages by pages held out |
+//! | `learned` | picks by learned values |
 //! | `budget_lists` | the lists of a plan for several numbers of seeds and budgets |
 //! | `list_order` | orders a list for crawls with a part of the budget |
 //!
@@ -34,6 +35,7 @@ mod graph;
 mod greedy;
 mod grid_search;
 mod held_out;
+mod learned;
 mod list_order;
 mod params;
 mod picks;
@@ -130,6 +132,9 @@ pub fn select(
             pass_visits: 0,
         });
     }
+    if choice.value_by == ValueBy::Learned && choice.fetch_cost.is_none() {
+        return learned::select_learned(graph, choice, watch);
+    }
     let pool = SearchPool::new(graph.pages());
     let mut page_visits = 0;
     let mut tuning = None;
@@ -161,6 +166,7 @@ pub fn select(
         // The values of the graph contain it.
         value_known: 0,
         positive_only: choice.positive_only,
+        fill: choice.fill,
         with_uncovered: true,
     };
     let mut cover = greedy::greedy(graph, reach, options, &pool, watch)?;

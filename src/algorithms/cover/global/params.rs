@@ -17,6 +17,9 @@ pub enum ValueBy {
     Weights,
     /// The PageRank on the whole graph, times the number of pages.
     Pagerank,
+    /// The new links that a fetch of the page is expected to bring. Plans have the parameter `learned` for it.
+    #[serde(skip)]
+    Learned,
 }
 
 /// The hops, the fetch cost and the value of known pages of a selection.
@@ -56,6 +59,8 @@ pub struct Grid {
 const SEEDS: u32 = 100;
 /// The default hops of methods that search from every candidate.
 const SEARCH_HOPS: u32 = 2;
+/// The default hops for learned values.
+const LEARNED_HOPS: u32 = 1;
 /// The default hops of the other methods.
 const OTHER_HOPS: u32 = 5;
 /// The default limit of the page visits of a grid search: this number, or [`TUNE_VISITS_PER_LINK`] for each
@@ -143,6 +148,8 @@ pub struct WebChoice {
     pub objective: Objective,
     /// Whether to stop before a pick whose score is not positive; false for baselines.
     pub positive_only: bool,
+    /// Whether the places that picks by gain leave empty are filled by the values of candidates.
+    pub fill: bool,
     /// The seed of the random stream of [`Method::Random`].
     pub rng_seed: u64,
 }
@@ -188,7 +195,7 @@ impl WebChoice {
         let (unit, costs): (i64, &[i64]) = match self.value_by {
             ValueBy::Pagerank => (UNIT, &RANK_COSTS),
             ValueBy::Weights if self.weights.base.0 > 0 => (self.weights.base.0, &WEIGHT_COSTS),
-            ValueBy::Weights => (UNIT, &WEIGHT_COSTS),
+            ValueBy::Weights | ValueBy::Learned => (UNIT, &WEIGHT_COSTS),
         };
         let of_unit = |share: &i64| {
             let value = share * (unit / UNIT) + share * (unit % UNIT) / UNIT;
@@ -235,6 +242,10 @@ impl WebParams {
         if self.budget.is_none() && (self.tune_visits.is_some() || self.holdouts.is_some()) {
             return Err(BadParams::NothingToTune);
         }
+        let learned = self.value_by == ValueBy::Learned;
+        if learned {
+            self.check_learned()?;
+        }
         if self.value_by == ValueBy::Pagerank && self.cover.weights.quality.0 != 0 {
             return Err(BadParams::QualityByPagerank);
         }
@@ -246,14 +257,20 @@ impl WebParams {
         }
         // The other parameters follow the rules of plans that cover sites.
         let has_grid = self.budget.is_some();
-        let default = if searches { SEARCH_HOPS } else { OTHER_HOPS };
-        let hops = self
-            .hops
-            .unwrap_or(if has_grid { MAX_HOPS } else { default });
+        let default = match (learned, searches) {
+            (true, _) => LEARNED_HOPS,
+            (false, true) => SEARCH_HOPS,
+            (false, false) => OTHER_HOPS,
+        };
+        let hops = self.hops.unwrap_or(if has_grid && !learned {
+            MAX_HOPS
+        } else {
+            default
+        });
         // By PageRank, known pages have their own value. A plan that gives the other parameters is not
         // tuned for this one alone: plans may have been stored before it could be tuned.
         let tunes_known = has_grid
-            && self.value_by != ValueBy::Pagerank
+            && self.value_by == ValueBy::Weights
             && (self.hops.is_none() || self.fetch_cost.is_none());
         let of_site = CoverParams {
             hops,
@@ -267,9 +284,12 @@ impl WebParams {
         Ok(WebChoice {
             method,
             seeds: self.cover.seeds.unwrap_or(SEEDS),
-            hops: self.hops.or((!has_grid).then_some(default)),
+            hops: self.hops.or((!has_grid || learned).then_some(default)),
             depth: (method == Method::MaxWeight).then_some(of_site.depth),
-            fetch_cost: self.fetch_cost.or((!has_grid).then_some(Value(0))),
+            // Without a given cost, it follows from learned values.
+            fetch_cost: self
+                .fetch_cost
+                .or((!has_grid && !learned).then_some(Value(0))),
             weights: of_site.weights,
             p_uniq: of_site.p_uniq,
             value_known: self.value_known.or((!tunes_known).then_some(Value(0))),
@@ -278,9 +298,24 @@ impl WebParams {
             tune_visits: self.tune_visits,
             holdouts: self.holdouts.unwrap_or(HOLDOUTS),
             objective: self.objective,
-            positive_only: of_site.positive_only,
+            positive_only: of_site.positive_only || learned,
+            fill: learned,
             rng_seed: of_site.rng_seed,
         })
+    }
+
+    /// Checks that nothing is given that learned values exclude.
+    fn check_learned(&self) -> Result<(), BadParams> {
+        let given = [
+            (self.cover.method != Method::Greedy, "method"),
+            (self.value_known.is_some(), "value-known"),
+            (self.tune_visits.is_some(), "tune-visits"),
+            (self.holdouts.is_some(), "holdouts"),
+        ];
+        match given.into_iter().find(|(is_given, _)| *is_given) {
+            Some((_, parameter)) => Err(BadParams::ExcludedByLearned(parameter)),
+            None => Ok(()),
+        }
     }
 }
 

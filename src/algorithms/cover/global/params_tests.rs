@@ -42,6 +42,11 @@ fn conflicting_parameters_are_rejected() {
         p.cover.weights.quality = Value::units(1);
         p.value_by = ValueBy::Pagerank;
     });
+    add(Method::MaxWeight, |p| p.value_by = ValueBy::Learned);
+    add(Method::Greedy, |p| {
+        p.value_by = ValueBy::Learned;
+        p.value_known = Some(Value(0));
+    });
     add(Method::Greedy, |p| p.budget = Some(0));
     add(Method::Greedy, |p| p.tune_visits = Some(9));
     add(Method::Greedy, |p| p.hops = Some(1001));

@@ -297,7 +297,11 @@ impl<'a> Pair<'a> {
         let is_failing = candidates.is_failing(&self.views.reader, page)?;
         let refusal = candidates.rejection(&site, &record, is_failing);
         Ok(refusal.is_some_and(|refusal| {
-            let may_differ = [RejectionReason::MinQuality, RejectionReason::MaxFailures];
+            let may_differ = [
+                RejectionReason::MinQuality,
+                RejectionReason::MaxFailures,
+                RejectionReason::Rest,
+            ];
             is_unchanged || !may_differ.contains(&refusal.by)
         }))
     }

@@ -51,6 +51,11 @@ pub struct WebTerms {
     pub budget: Option<u64>,
     /// How hops and fetch cost were tuned; `null` if they were given.
     pub tuned: Option<TuningRecord>,
+    /// Whether values are the new links that fetches are expected to bring. Seeds that gain nothing then fill the
+    /// list by their own values. JSON has the field only if it is `true`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("const" = true))]
+    pub learned: bool,
 }
 
 /// Evidence for a page picked over the web.

@@ -6,7 +6,7 @@ use super::cover_answers::{
     SiteSeed, Unreached, ValueBreakdown, WebSeed, WebTerms, WebValueBreakdown,
 };
 use crate::engine::EngineError;
-use seedbank_algorithms::cover::global::WebChoice;
+use seedbank_algorithms::cover::global::{ValueBy, WebChoice};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_store::evidence::{Reach, ReachKey};
 use seedbank_store::page_blocks::{BLOCK, place};
@@ -62,7 +62,7 @@ pub(super) fn why(
             hops: evidence.hops.iter().map(|hop| total(&[*hop])).collect(),
             runner_up: runner_up.transpose()?,
             reached_by,
-            terms: terms(context, choice),
+            terms: terms(context, choice, &first.1),
         })));
     }
     if let Some(covered) = reach.covered {
@@ -77,7 +77,7 @@ pub(super) fn why(
         last_pick: is_complete.then(|| by(first.1.last_rank)).transpose()?,
         picks: context.chosen(),
         seeds_requested: choice.seeds,
-        terms: terms(context, choice),
+        terms: terms(context, choice, &first.1),
     })))
 }
 
@@ -137,12 +137,20 @@ fn site_seed(
     })
 }
 
-fn terms(context: &Context, choice: &WebChoice) -> WebTerms {
+/// `first` is the evidence of the first seed.
+fn terms(context: &Context, choice: &WebChoice, first: &WebEvidence) -> WebTerms {
+    // A cost that follows from learned values is that of a page that the seed reaches.
+    let of_page = first.hops.iter().find(|hop| hop.all.pages > 0);
+    let cost = match choice.fetch_cost {
+        Some(cost) => cost.0,
+        None => of_page.map_or(0, |hop| hop.cost / i64::from(hop.all.pages)),
+    };
     WebTerms {
         hops: choice.hops.unwrap_or(0),
-        fetch_cost: choice.fetch_cost.map_or(0.0, |price| price.0 as f64 / 1e6),
+        fetch_cost: cost as f64 / 1e6,
         budget: choice.budget,
         tuned: context.tuned.clone(),
+        learned: choice.value_by == ValueBy::Learned,
     }
 }
 

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use crate::engine::Result;
 use crate::engine::error::web_graph_error;
+use crate::engine::learned_values::learned_values;
 use crate::engine::policy::{LoadedPolicy, Policy};
 use crate::engine::refresh::run_context::RunContext;
 use crate::engine::web_graph::{
@@ -97,6 +98,9 @@ impl LoadedWeb {
         }
         watch.stage("link pages", None);
         let successors = numbers.successors(&image);
+        if choice.value_by == ValueBy::Learned {
+            values = learned_values(store, &image, &numbers, &successors, watch)?;
+        }
         // Free the image before the graph is built.
         drop((image, numbers));
         watch.proceed()?;
@@ -122,13 +126,13 @@ impl LoadedWeb {
 /// The pages that a policy excludes from the graph, and those that it allows as seeds, failed fetches aside.
 struct Allowed {
     /// By slot: whether the page is excluded, and whether it may be a seed. `None` if that does not depend on
-    /// URLs.
-    by_url: Option<Vec<(bool, bool)>>,
+    /// URLs and times.
+    by_record: Option<Vec<(bool, bool)>>,
     min_quality: u16,
 }
 
 impl Allowed {
-    /// Cost: a scan of all pages if the policy has lists.
+    /// Cost: a scan of all pages if the policy has lists or depends on times.
     fn read(
         store: &Store,
         image: &GraphImage,
@@ -136,7 +140,7 @@ impl Allowed {
         watch: &dyn Watch,
     ) -> Result<Self> {
         let candidates = &rules.candidates;
-        let by_url = if candidates.has_lists() {
+        let by_record = if candidates.has_lists() || candidates.depends_on_times() {
             Some(read_records(store, image, watch, |site, page| {
                 let is_excluded = candidates.is_excluded(site, page);
                 // Failed fetches are looked up by page.
@@ -146,17 +150,19 @@ impl Allowed {
             None
         };
         Ok(Self {
-            by_url,
+            by_record,
             min_quality: rules.policy.min_quality,
         })
     }
 
     fn is_excluded(&self, slot: u32) -> bool {
-        self.by_url.as_ref().is_some_and(|of| of[slot as usize].0)
+        self.by_record
+            .as_ref()
+            .is_some_and(|of| of[slot as usize].0)
     }
 
     fn allows(&self, slot: u32, quality: u16) -> bool {
-        match &self.by_url {
+        match &self.by_record {
             Some(of) => of[slot as usize].1,
             None => quality >= self.min_quality,
         }

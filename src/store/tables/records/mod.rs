@@ -5,6 +5,7 @@ pub mod component_cache;
 pub(crate) mod cover_evidence;
 pub mod evidence;
 pub(crate) mod failures;
+pub(crate) mod fetch_history;
 pub(crate) mod lineage;
 pub mod links;
 pub(crate) mod load_intent;
@@ -16,6 +17,7 @@ pub(crate) mod seeds;
 pub(crate) mod site_attributes;
 pub mod step_cache;
 pub mod undo;
+pub(crate) mod yields;
 
 use std::collections::BTreeSet;
 
@@ -28,6 +30,7 @@ use seedbank_algorithms::page::{PageId, SiteId};
 
 pub use self::cover_evidence::{CoverEvidence, HopEvidence, WebEvidence, WebHop};
 pub use self::failures::Failures;
+pub use self::fetch_history::{PreviousFetch, PreviousFetches};
 pub use self::lineage::Lineage;
 pub use self::load_intent::{Intent, LoadFile};
 pub use self::page::{PageRecord, PageState};
@@ -35,6 +38,7 @@ pub use self::page_history::{PreviousPage, RemovedRow, Succession};
 pub use self::seeds::{FinalListEntry, SeedEvidence, SeedRecord};
 pub use self::site_attributes::SiteDefaults;
 pub use self::undo::{BlocklistEntry, UndoRecord};
+pub use self::yields::YieldBlock;
 pub use crate::tables::table::Hash128;
 
 /// The number of a batch, from 1.
@@ -219,6 +223,67 @@ pub struct BatchRecord {
     /// The number of pages with failed fetches since their last fetch that did not fail, after the batch.
     #[serde(skip)]
     pub failing: u64,
+    /// The time of the last fetch in the bank after the batch, in seconds since 1970 (UTC). A time after that of
+    /// its batch counts as that of the batch.
+    #[serde(skip)]
+    pub last_fetch: u64,
+    /// What the fetches of the batch brought.
+    #[serde(skip)]
+    pub observed: Observed,
+}
+
+/// What the fetches of a batch brought.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Observed {
+    /// The number of pages that were fetched before and are fetched again.
+    pub fetched_again: u64,
+    /// The seconds between these fetches and the ones before, together.
+    pub seconds: u64,
+    /// The links that the bank saw for the first time in these fetches.
+    pub new_links: u64,
+    /// The number of known pages that were tried for the first time.
+    pub tried: u64,
+    /// The number of known pages that were fetched for the first time.
+    pub answered: u64,
+    /// The links that the bank saw for the first time in these first fetches.
+    pub new_links_of_first: u64,
+    /// Whether the batch looks like a bulk import, so that the sums of pages do not contain its fetches.
+    pub is_bulk: bool,
+}
+
+impl Observed {
+    const fn numbers(&self) -> [u64; 7] {
+        [
+            self.fetched_again,
+            self.seconds,
+            self.new_links,
+            self.tried,
+            self.answered,
+            self.new_links_of_first,
+            self.is_bulk as u64,
+        ]
+    }
+
+    const fn of_numbers(numbers: [u64; 7]) -> Self {
+        let [
+            fetched_again,
+            seconds,
+            new_links,
+            tried,
+            answered,
+            new_links_of_first,
+            is_bulk,
+        ] = numbers;
+        Self {
+            fetched_again,
+            seconds,
+            new_links,
+            tried,
+            answered,
+            new_links_of_first,
+            is_bulk: is_bulk != 0,
+        }
+    }
 }
 
 /// A plan: a named seed selection.
@@ -373,18 +438,26 @@ impl Value for RowMembers {
 
 impl Value for BatchRecord {
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
-        let numbers = [self.stale, self.failed, self.failing];
+        let of_fetches = self.observed.numbers();
+        let numbers = [
+            &[self.stale, self.failed, self.failing, self.last_fetch][..],
+            &of_fetches,
+        ]
+        .concat();
         let last = numbers.iter().rposition(|number| *number != 0);
         let numbers = &numbers[..last.map_or(0, |last| last + 1)];
         codec::put_extended_record(self, numbers, out)
     }
     fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
-        let (record, numbers) = codec::take_extended_record(bytes)?;
-        let [stale, failed, failing] = numbers.map(Option::unwrap_or_default);
+        let (record, numbers) = codec::take_extended_record::<Self, 11>(bytes)?;
+        let [stale, failed, failing, last_fetch, of_fetches @ ..] =
+            numbers.map(Option::unwrap_or_default);
         Ok(Self {
             stale,
             failed,
             failing,
+            last_fetch,
+            observed: Observed::of_numbers(of_fetches),
             ..record
         })
     }

@@ -14,7 +14,7 @@ use crate::ingest::digest::digest_hash;
 use crate::ingest::fetch::{Outcome, mark_crawled};
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::lines::LineFormat;
-use crate::ingest::number::{integer, quality};
+use crate::ingest::number::{integer, quality, ten_thousandths};
 use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::{
     Event, FailedFetches, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageRecord, UncrawledOutlinks,
@@ -27,9 +27,10 @@ pub(crate) use fields::{parse_structure, truth};
 use outlinks::outlinks;
 use seedbank_algorithms::fetch_status::{FetchStatus, STATUS_EXPECTED};
 use seedbank_algorithms::page::AliasBy;
+use seedbank_algorithms::yields::Yield;
 
 /// The names of the fields of a record.
-pub const RECORD_FIELDS: [&str; 15] = [
+pub const RECORD_FIELDS: [&str; 17] = [
     "url",
     "outlinks",
     "spam",
@@ -45,6 +46,8 @@ pub const RECORD_FIELDS: [&str; 15] = [
     "failures",
     "failing_since",
     "failed",
+    "observed_days",
+    "new_links",
 ];
 
 /// The JSON Lines format.
@@ -56,7 +59,7 @@ pub const RECORD_FIELDS: [&str; 15] = [
 ///   removes.
 /// * A field that occurs twice, known or not, rejects the record; objects within ignored values are
 ///   not examined.
-/// * With `gone: true`, only `url` and the fields of failures are read, and `fetched` if it is a time, to find
+/// * With `gone: true`, only `url` and the fields of failures and of sums are read, and `fetched` if it is a time, to find
 ///   the latest of several records: the other fields may contain any JSON.
 /// * With the `status` of a failed fetch and without `failures`, only `url` and `fetched` are read.
 /// * An outlink is a string, or an object with a string as `url` or else `href`, whose other fields
@@ -83,6 +86,7 @@ impl LineFormat for JsonLines {
         let mut record = PageRecord::new(url);
         let status = fields.status()?;
         record.failures = fields.failures(status, parser)?;
+        record.sums = fields.sums()?;
         // With `failures`, the status is theirs.
         let outcome = status.filter(|_| record.failures.is_none());
         let outcome = outcome.map(|status| (Outcome::from_status(status), status));
@@ -186,6 +190,19 @@ impl Fields<'_, { RECORD_FIELDS.len() }> {
             count,
             since,
             last,
+        }))
+    }
+
+    /// Returns what fetches of the page brought so far.
+    fn sums(&self) -> Result<Option<Yield>, Fault> {
+        let sum = |name: &'static str| {
+            let raw = self.raw(name);
+            raw.map(|raw| ten_thousandths(raw, name)).transpose()
+        };
+        let (days, new) = (sum("observed_days")?, sum("new_links")?);
+        Ok((days.is_some() || new.is_some()).then(|| Yield {
+            days: days.unwrap_or(0),
+            new: new.unwrap_or(0),
         }))
     }
 

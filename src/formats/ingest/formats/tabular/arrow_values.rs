@@ -32,7 +32,8 @@ pub(super) fn expected_type(field: &str) -> &'static str {
     match field {
         "outlinks" => "a list of strings, or of structs with a string url or href",
         "spam" | "gone" => "boolean",
-        "clicks" | "uncrawled_outlinks" | "quality" | "failures" => "a number",
+        "clicks" | "uncrawled_outlinks" | "quality" | "failures" | "observed_days"
+        | "new_links" => "a number",
         "fetch_status" | "status" => "a number or a string",
         "fetched" | "fetch_time" | "failing_since" | "failed" => {
             "a timestamp, a date, a string or a number"
@@ -56,7 +57,8 @@ pub(super) fn cell<'a>(field: &'static str, array: &'a dyn Array) -> Option<Cell
                 Ok((!array.is_null(row)).then(|| Value::Truth(array.value(row))))
             }))
         }
-        "clicks" | "uncrawled_outlinks" | "quality" | "failures" => number(array),
+        "clicks" | "uncrawled_outlinks" | "quality" | "failures" | "observed_days"
+        | "new_links" => number(array),
         "fetch_status" | "status" => number(array).or_else(|| text(field, array)),
         "fetched" | "fetch_time" | "failing_since" | "failed" => time(array)
             .or_else(|| number(array))

@@ -215,9 +215,8 @@ fn value<'a>(field: &'static str, cell: &'a str) -> Result<Option<Value<'a>>, Fa
     }
     Ok(Some(match field {
         "spam" | "gone" => boolean(cell.trim()),
-        "clicks" | "uncrawled_outlinks" | "quality" | "failures" | "status" | "fetch_status" => {
-            number(cell.trim())
-        }
+        "clicks" | "uncrawled_outlinks" | "quality" | "failures" | "status" | "fetch_status"
+        | "observed_days" | "new_links" => number(cell.trim()),
         "outlinks" => match cell.trim() {
             "" => return Ok(None),
             list if list.starts_with('[') => {
