@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use crate::support::command::Place;
-use crate::support::crawler_texts::{CRAWL_LOG, NUTCH_TEXT};
+use crate::support::crawler_texts::{CRAWL_LOG, NUTCH_TEXT, SKIPPED_PAGES};
 use crate::support::skipped::skipped;
 use serde_json::{Value, json};
 
@@ -192,6 +192,8 @@ fn texts() -> Vec<Wrong> {
             .args(&["--input", "jsonl"]).first(no_json),
         certain("crawl.log", CRAWL_LOG, "crawl.log is a Heritrix crawl.log; omit --input, or use --input heritrix")
             .args(&["--input", "jsonl"]).first("a record must be a JSON object"),
+        certain("skippedPages.jsonl", SKIPPED_PAGES, "skippedPages.jsonl is a list of pages of Browsertrix; omit --input, or use --input browsertrix")
+            .args(&["--input", "jsonl"]).first("a record must have a url"),
         certain("part-r-00000", NUTCH_TEXT, "part-r-00000 is a Nutch dump; omit --input, or use --input nutch")
             .args(&["--input", "jsonl"]).first(no_json),
         certain("a.csv", "page,clicks\nhttp://a.example/,3\n", "a.csv is CSV; to read it, its first line must name the columns, including `url`; omit --input, or use --input csv")

@@ -113,7 +113,7 @@ type Passed = &'static [(SkipReason, u64)];
 /// The texts as they are counted: what is passed over, and why.
 #[test]
 fn what_says_nothing_of_a_page_is_counted() {
-    let counted: [(&str, u64, Passed); 7] = [
+    let counted: [(&str, u64, Passed); 9] = [
         ("urls", 4, &[(SkipReason::NoPage, 2)]),
         ("sitemap", 4, &[]),
         (
@@ -133,6 +133,12 @@ fn what_says_nothing_of_a_page_is_counted() {
             &[(SkipReason::OtherStatus, 1), (SkipReason::Prerequisite, 2)],
         ),
         ("heritrix links", 4, &[(SkipReason::NoLink, 4)]),
+        ("browsertrix", 5, &[(SkipReason::NoPage, 2)]),
+        (
+            "browsertrix skipped",
+            2,
+            &[(SkipReason::OtherStatus, 4), (SkipReason::NoPage, 1)],
+        ),
     ];
     let examples = examples();
     for (name, records, passed) in counted {

@@ -235,6 +235,38 @@ const FOLLOWED: [&str; 2] = [
     r#"{"url": "http://a.example/new", "outlinks": ["http://gone.example/", "http://b.example/private"]}"#,
 ];
 
+/// The crawler appends to one file; here the lists of two crawls were joined.
+pub const PAGE_LIST: &str = r#"{"format":"json-pages-1.0","id":"pages","title":"Seed Pages","hasText":"false"}
+{"id":"5d0c","url":"http://a.example/","title":"A \"quoted\" title","loadState":4,"ts":"2026-11-19T04:00:00.250Z","mime":"text/html","status":200,"seed":true,"depth":0,"favIconUrl":"http://a.example/favicon.ico"}
+{"id":"5d0d","url":"http://a.example/new","title":"","loadState":1,"ts":"2026-11-19T04:00:01.000Z","status":200,"depth":1}
+{"format":"json-pages-1.0","id":"pages","title":"Non-Seed Pages","hasText":"true"}
+{"id":"5d0e","url":"http://gone.example/","title":"","loadState":2,"ts":"2026-11-19T04:00:03.000Z","mime":"text/html","status":404,"depth":2,"text":"nothing"}
+{"id":"5d0f","url":"http://down.example/","title":"","loadState":0,"ts":"2026-11-19T04:00:03.500Z","status":503,"depth":1}
+{"id":"5d10","url":"http://b.example/","title":"","loadState":0,"ts":"2026-11-19T04:00:04.000Z","depth":1}
+"#;
+
+const PAGES_OF_LIST: [&str; 5] = [
+    r#"{"url": "http://a.example/", "fetched": "2026-11-19T04:00:00Z"}"#,
+    r#"{"url": "http://a.example/new", "fetched": "2026-11-19T04:00:01Z"}"#,
+    r#"{"url": "http://gone.example/", "fetched": "2026-11-19T04:00:03Z", "gone": true}"#,
+    r#"{"url": "http://down.example/", "fetched": "2026-11-19T04:00:03Z", "status": 503}"#,
+    r#"{"url": "http://b.example/", "fetched": "2026-11-19T04:00:04Z", "status": "other"}"#,
+];
+
+pub const SKIPPED_PAGES: &str = r#"{"format":"json-pages-1.0","id":"pages","title":"Skipped Pages","hasText":"false"}
+{"url":"http://b.example/","seedUrl":"http://a.example/","depth":1,"seed":false,"reason":"robotsTxt","ts":"2026-11-19T04:00:00.000Z"}
+{"url":"http://c.example/","seedUrl":"http://a.example/","depth":1,"seed":false,"reason":"failed","ts":"2026-11-19T04:00:01.000Z"}
+{"url":"http://gone.example/","seedUrl":"http://a.example/","depth":1,"seed":false,"reason":"pageLimit","ts":"2026-11-19T04:00:01.000Z"}
+{"url":"http://moved.example/","seedUrl":"http://a.example/","depth":1,"seed":false,"reason":"redirectToExcluded","ts":"2026-11-19T04:00:02.000Z"}
+{"url":"http://never.example/","seedUrl":"http://a.example/","depth":1,"seed":false,"reason":"outOfScope","ts":"2026-11-19T04:00:03.000Z"}
+{"url":"http://never.example/2","seedUrl":"http://a.example/","depth":2,"seed":false,"reason":"duplicate","ts":"2026-11-19T04:00:03.000Z"}
+"#;
+
+const SKIPPED: [&str; 2] = [
+    r#"{"url": "http://b.example/", "fetched": "2026-11-19T04:00:00Z", "status": "robots"}"#,
+    r#"{"url": "http://c.example/", "fetched": "2026-11-19T04:00:01Z", "status": "other"}"#,
+];
+
 /// All of them.
 pub fn examples() -> Vec<Example> {
     vec![
@@ -289,6 +321,18 @@ pub fn examples() -> Vec<Example> {
             Format::HeritrixLinks,
             CRAWL_LOG,
             &FOLLOWED,
+        ),
+        example(
+            "browsertrix",
+            Format::Browsertrix,
+            PAGE_LIST,
+            &PAGES_OF_LIST,
+        ),
+        example(
+            "browsertrix skipped",
+            Format::Browsertrix,
+            SKIPPED_PAGES,
+            &SKIPPED,
         ),
     ]
 }

@@ -39,6 +39,7 @@ pub(super) fn sentence(input: &DetectedInput) -> String {
         }
         DetectedFormat::Nutch(_) => ("is a Nutch dump", Input("nutch")),
         DetectedFormat::CrawlLog => ("is a Heritrix crawl.log", Input("heritrix")),
+        DetectedFormat::Browsertrix => ("is a list of pages of Browsertrix", Input("browsertrix")),
         DetectedFormat::JsonLines => ("is JSON Lines", Input("jsonl")),
         DetectedFormat::Urls => {
             let text = "is a list of URLs, which are added as known pages";

@@ -51,6 +51,10 @@ const fn is_other(seen: &DetectedInput, format: &Format) -> bool {
                 Format::Heritrix | Format::HeritrixLinks | Format::Auto { .. },
                 DetectedFormat::CrawlLog
             )
+            | (
+                Format::Browsertrix | Format::Auto { .. },
+                DetectedFormat::Browsertrix
+            )
     )
 }
 

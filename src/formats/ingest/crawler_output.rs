@@ -1,4 +1,4 @@
-//! Detection of crawler output (Nutch dumps, Heritrix logs) from the first lines.
+//! Detection of crawler output (Nutch dumps, Heritrix logs, lists of Browsertrix) from the first lines.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -24,6 +24,8 @@ pub(super) enum CrawlerOutput {
     Nutch(NutchDump),
     /// Heritrix's `crawl.log`.
     Log,
+    /// A list of pages of Browsertrix.
+    PageList,
 }
 
 /// The beginning of the header of Nutch's CSV.
@@ -53,6 +55,15 @@ struct NutchPage {
     _retries_since_fetch: IgnoredAny,
 }
 
+/// The header of a list of pages of Browsertrix.
+#[derive(Deserialize)]
+struct PageListHeader<'a> {
+    format: &'a str,
+}
+
+/// The `format` of a list of pages, without its version.
+const PAGE_LIST: &str = "json-pages-";
+
 /// Detects the kind of output from the first lines that are neither blank nor comments.
 pub(super) fn detect<'a, I: Iterator<Item = &'a str>>(
     lines: impl Fn() -> I,
@@ -68,6 +79,10 @@ pub(super) fn detect<'a, I: Iterator<Item = &'a str>>(
     } else if first.ends_with(INLINKS) && second_begins(FROM) {
         NutchDump::Links
     } else if first.starts_with('{') {
+        let header = serde_json::from_str(first);
+        if header.is_ok_and(|header: PageListHeader<'_>| header.format.starts_with(PAGE_LIST)) {
+            return Some(CrawlerOutput::PageList);
+        }
         let page: NutchPage = serde_json::from_str(first).ok()?;
         if !page.status_name.starts_with("db_") {
             return None;

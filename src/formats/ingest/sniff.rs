@@ -97,6 +97,8 @@ pub enum DetectedFormat {
     Nutch(NutchDump),
     /// A crawl log of Heritrix.
     CrawlLog,
+    /// A list of pages of Browsertrix Crawler.
+    Browsertrix,
 }
 
 impl DetectedFormat {
@@ -240,6 +242,7 @@ fn detect_text(head: &[u8]) -> Option<DetectedFormat> {
     match crawler_output::detect(lines) {
         Some(CrawlerOutput::Nutch(dump)) => return Some(DetectedFormat::Nutch(dump)),
         Some(CrawlerOutput::Log) => return Some(DetectedFormat::CrawlLog),
+        Some(CrawlerOutput::PageList) => return Some(DetectedFormat::Browsertrix),
         None => {}
     }
     match text.as_bytes().first()? {

@@ -172,6 +172,7 @@ proptest! {
 fn what_crawlers_write_is_told_by_its_first_lines() {
     let dump = |dump| Some(DetectedFormat::Nutch(dump));
     let page = r#"{"url": "http://a.example/", "statusCode": 2, "statusName": "db_fetched", "fetchTime": "Sat Dec 19 04:00:00 UTC 2026", "retriesSinceFetch": 0}"#;
+    let list = r#"{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}"#;
     let log = "2026-11-19T04:00:01.123Z   200       1299 http://a.example/ - - text/html #014 20261119040000574+225 sha1:A - -\n";
     for (text, foreign) in [
         (format!("{page}\n"), dump(NutchDump::Json)),
@@ -198,6 +199,14 @@ fn what_crawlers_write_is_told_by_its_first_lines() {
         ),
         (log.to_owned(), Some(DetectedFormat::CrawlLog)),
         (log.replace("#014", "014"), None),
+        (
+            format!("{list}\n{page}\n"),
+            Some(DetectedFormat::Browsertrix),
+        ),
+        (
+            list.replace("json-pages", "json-other") + "\n",
+            Some(DetectedFormat::JsonLines),
+        ),
         (format!("{log}x\n"), None),
         (
             "# x\n+http://(example,\nhttp://a.example/\n".to_owned(),

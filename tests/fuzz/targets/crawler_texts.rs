@@ -14,7 +14,7 @@ use super::json_lines::is_normal;
 use super::{kind, texts};
 
 /// The formats, by the first byte of an input.
-const FORMATS: [Format; 7] = [
+const FORMATS: [Format; 8] = [
     Format::Urls,
     Format::Sitemap,
     Format::Cdx,
@@ -22,11 +22,12 @@ const FORMATS: [Format; 7] = [
     Format::Nutch,
     Format::Heritrix,
     Format::HeritrixLinks,
+    Format::Browsertrix,
 ];
 
 pub(super) fn run(data: &[u8]) {
     let (kind, text) = kind(data);
-    let format = FORMATS.get(usize::from(kind & 7)).cloned();
+    let format = FORMATS.get(usize::from(kind & 15)).cloned();
     let format = format.or_else(|| Format::named("auto")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("input");
@@ -74,32 +75,32 @@ pub(super) fn run(data: &[u8]) {
 
 pub(super) fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = texts(
-        &[0, 7],
+        &[0, 8],
         &["# x\nhttp://a.example/\tx=1\n+http://(example,\nhttp://b.example/ # y\n"],
     );
     seeds.extend(texts(
-        &[1, 7],
+        &[1, 8],
         &[
             "<?xml version=\"1.0\"?><!DOCTYPE x [<!ENTITY a \"b\">]><s:urlset xmlns:s=\"x\" xmlns:h=\"http://www.w3.org/1999/xhtml\"><s:url><s:loc>http://a.example/?a&amp;b&#50;<![CDATA[&c]]></s:loc><h:link rel=\"alternate\" href=\"/x\"/></s:url><s:url/></s:urlset>",
             "<sitemapindex><sitemap><loc>http://a.example/</loc></sitemap></sitemapindex>",
         ],
     ));
     seeds.extend(texts(
-        &[2, 7],
+        &[2, 8],
         &[
             " CDX N b a m s k r V g\nexample,a)/ 20261119040000 http://a.example/ text/html 301 AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA /x 1 g\n CDX a s\nhttp://a.example/ 404\n",
             "!x\nexample,a)/ 20261119040000 {\"url\": \"http://a.example/\", \"status\": 200, \"digest\": \"-\", \"mime\": \"warc/revisit\"}\n",
         ],
     ));
     seeds.extend(texts(
-        &[3, 7],
+        &[3, 8],
         &[
             "[{\"url\": \"http://a.example/\", \"outlinks\": [\"}]\\\"\"]}, 1, \"x\", []]",
             "{\n\"url\": \"http://a.example/\"}{\"url\": \"http://b.example/\"} null",
         ],
     ));
     seeds.extend(texts(
-        &[4, 7],
+        &[4, 8],
         &[
             "http://a.example/\tVersion: 7\nStatus: 5 (db_redir_perm)\nFetch time: Sat Dec 19 04:00:00 UTC 2026\nRetry interval: 2592000 seconds (30 days)\nSignature: null\nMetadata: \n \t_pst_=moved(12), lastModified=0: http://b.example/\n\n",
             "Url,Status code,Status name,Fetch Time,x\n\"http://a.example/\",2,\"db_fetched\",Sat Dec 19 04:00:00 PDT 2026,x,0,1.5552E7,30.0,1.0,\"9f\",\"_pst_:success(1), lastModified=0|||\"\n",
@@ -108,8 +109,12 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
         ],
     ));
     seeds.extend(texts(
-        &[5, 6, 7],
+        &[5, 6, 8],
         &["2026-11-19T04:00:01.123Z   200       1299 http://a.example/x LR http://a.example/ text/html #014 20261119040000574+225 sha1:A - -\n20261119040001123 404 - http://b.example/ 1+L http://a.example/ x #1 - - - 2t\n"],
+    ));
+    seeds.extend(texts(
+        &[7, 8],
+        &["{\"format\":\"json-pages-1.0\",\"id\":\"pages\"}\n{\"url\":\"http://a.example/\",\"ts\":\"2026-11-19T04:00:00.000Z\",\"loadState\":0,\"status\":200}\n{\"url\":\"http://b.example/\",\"reason\":\"robotsTxt\",\"ts\":\"2026-11-19T04:00:00.000Z\"}\n"],
     ));
     seeds
 }

@@ -1,6 +1,7 @@
 //! Inputs whose format is detected from their first bytes.
 
 use super::archive::page_links::Nofollow;
+use super::browsertrix::PageList;
 use super::cdx::Cdx;
 use super::file_source::{FileFormat, OpenFile};
 use super::json_array::JsonArray;
@@ -58,6 +59,9 @@ impl FileFormat for Auto {
             }
             Some(DetectedFormat::CrawlLog) => {
                 entries::pieces(file.opened, heritrix::CrawlLog, file.seen, &file.progress)
+            }
+            Some(DetectedFormat::Browsertrix) => {
+                entries::pieces(file.opened, PageList, file.seen, &file.progress)
             }
             _ => entries::pieces(file.opened, &JsonLines, file.seen, &file.progress),
         };

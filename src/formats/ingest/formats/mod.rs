@@ -7,6 +7,7 @@
 
 mod archive;
 mod auto;
+mod browsertrix;
 mod bvgraph;
 mod capture_entry;
 mod ccgraph;
@@ -181,6 +182,11 @@ formats! {
     HeritrixLinks = "heritrix-links",
         "Links from Heritrix's crawl.log: for each page, only the link by which it was found",
         entries::each(inputs, heritrix::ViaLinks);
+
+    /// The lists of pages of a crawl by Browsertrix Crawler.
+    Browsertrix = "browsertrix",
+        "Browsertrix's pages.jsonl, extraPages.jsonl and skippedPages.jsonl: URLs that were fetched or failed, with time and status",
+        entries::each(inputs, browsertrix::PageList);
 
     /// Detected from the first bytes of each input; JSON Lines if no format is recognised.
     Auto {

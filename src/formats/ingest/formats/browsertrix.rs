@@ -1,0 +1,100 @@
+//! The lists of pages of Browsertrix Crawler: `pages.jsonl` and `extraPages.jsonl`, of the pages that it loaded, and
+//! `skippedPages.jsonl`, of those that it did not.
+//!
+//! ```text
+//! {"format":"json-pages-1.0","id":"pages","title":"Seed Pages","hasText":"false"}
+//! {"id":"4b...","url":"http://a.example/","title":"A","loadState":4,"ts":"2026-11-19T04:00:00.000Z","mime":"text/html","status":200,"seed":true,"depth":0}
+//! {"url":"http://a.example/x","seedUrl":"http://a.example/","depth":1,"seed":false,"reason":"robotsTxt","ts":"2026-11-19T04:00:01.000Z"}
+//! ```
+//!
+//! All have the same header. A line with a `reason` is of a page that was skipped (`SkippedReason` of the
+//! crawler's `src/util/constants.ts`), any other of one that was loaded or failed to load.
+
+use super::capture_entry::capture_entry;
+use super::json_lines::{Fields, parse_structure};
+use crate::ingest::entries::{Entry, EntryFormat};
+use crate::ingest::fetch::{Answer, Fetch};
+use crate::ingest::location::other_scheme;
+use crate::ingest::number::integer;
+use crate::ingest::piece_parser::PieceParser;
+use crate::ingest::reject::{Fault, RejectReason};
+use crate::ingest::summary::SkipReason;
+use seedbank_algorithms::fetch_status::FetchStatus;
+
+/// The fields that are read.
+const FIELDS: [&str; 6] = ["format", "url", "ts", "status", "loadState", "reason"];
+
+/// The `loadState` of a page that failed to load.
+const FAILED: u64 = 0;
+
+/// A list of pages.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PageList;
+
+impl EntryFormat for PageList {
+    type Context = ();
+
+    fn read(&self, line: &str, (): &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
+        let fields = parse_structure(line, &FIELDS)?;
+        fields.check()?;
+        let url = match fields.text("url")? {
+            Some(url) => url,
+            // The header, which lists that were joined have several times.
+            None if fields.raw("format").is_some() => {
+                return Ok(Entry::Skipped(SkipReason::NoPage));
+            }
+            None => {
+                let detail = "a page must have a url";
+                return Err(Fault::new(RejectReason::MissingUrl, detail));
+            }
+        };
+        if other_scheme(&url).is_some() {
+            return Ok(Entry::Skipped(SkipReason::NoPage));
+        }
+        let Some(answer) = answer(&fields)? else {
+            return Ok(Entry::Skipped(SkipReason::OtherStatus));
+        };
+        let time = fields.text("ts")?;
+        let fetch = Fetch {
+            url: &url,
+            answer,
+            time: time.as_deref(),
+            time_field: "ts",
+            digest: None,
+            location: None,
+        };
+        capture_entry(&fetch, None, parser)
+    }
+}
+
+/// Returns what a line says of its page; `None` if nothing.
+fn answer(fields: &Fields<'_, { FIELDS.len() }>) -> Result<Option<Answer>, Fault> {
+    if let Some(reason) = fields.text("reason")? {
+        return Ok(answer_of_reason(&reason));
+    }
+    if let Some(raw) = fields.raw("status") {
+        let status = integer(raw, "status", u64::from(u16::MAX))?;
+        return Ok(u16::try_from(status).ok().and_then(Answer::from_status));
+    }
+    let load_state = fields.raw("loadState");
+    let load_state = load_state.map(|raw| integer(raw, "loadState", u64::MAX));
+    Ok(Some(match load_state.transpose()? {
+        Some(FAILED) => Answer::Failed(FetchStatus::Other),
+        _ => Answer::Crawled,
+    }))
+}
+
+/// Returns the meaning of the reason for which a page was skipped; `None` for a decision of the crawler: the scope, a limit, a
+/// redirect out of the scope, the content of another page.
+fn answer_of_reason(reason: &str) -> Option<Answer> {
+    match reason {
+        "robotsTxt" => Some(Answer::Failed(FetchStatus::Robots)),
+        // Refused with one of several statuses, or blocked while it was loaded.
+        "rateLimited" | "failed" => Some(Answer::Failed(FetchStatus::Other)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+#[path = "browsertrix_tests.rs"]
+mod tests;

@@ -1,0 +1,136 @@
+#![expect(
+    clippy::unnecessary_wraps,
+    reason = "what a line says is compared in the shape in which it is read"
+)]
+
+use super::*;
+use crate::ingest::formats::json_lines::JsonLines;
+use crate::ingest::interner::Interner;
+use crate::ingest::lines::LineFormat;
+use crate::ingest::location::Naming;
+use crate::ingest::record::Event;
+
+/// What a line says, or why it says nothing.
+fn read(line: &str) -> Result<Event, String> {
+    let mut parser = PieceParser::new(Naming::default(), Interner::default());
+    match PageList.read(line, &(), &mut parser) {
+        Ok(Entry::One(event)) => Ok(event.located(&parser.urls)),
+        Ok(Entry::Two(..)) => Err("two records".to_owned()),
+        Ok(Entry::Skipped(reason)) => Err(reason.to_string()),
+        Err(fault) => Err(fault.reason.to_string()),
+    }
+}
+
+fn record(line: &str) -> Result<Event, String> {
+    let mut parser = PieceParser::new(Naming::default(), Interner::default());
+    let event = JsonLines.read(line, &mut parser).unwrap();
+    Ok(event.located(&parser.urls))
+}
+
+#[test]
+fn a_skipped_page_failed_only_if_it_was_asked_for() {
+    let skipped = |reason: &str| {
+        read(&format!(
+            r#"{{"url":"http://a.example/x","seedUrl":"http://a.example/","depth":1,"seed":false,"reason":"{reason}","ts":"2026-11-19T04:00:01.500Z"}}"#
+        ))
+    };
+    let failed = |status: &str| {
+        record(&format!(
+            r#"{{"url":"http://a.example/x","status":"{status}","fetched":"2026-11-19T04:00:01.500Z"}}"#
+        ))
+    };
+    assert_eq!(skipped("robotsTxt"), failed("robots"));
+    assert_eq!(skipped("rateLimited"), failed("other"));
+    assert_eq!(skipped("failed"), failed("other"));
+    for decision in [
+        "outOfScope",
+        "outOfScopeMidCrawl",
+        "outOfScopeUserExclusion",
+        "pageLimit",
+        "redirectToExcluded",
+        "duplicate",
+        "a later version's",
+    ] {
+        assert_eq!(
+            skipped(decision),
+            Err("other_status".to_owned()),
+            "{decision}"
+        );
+    }
+}
+
+#[test]
+fn a_page_that_was_loaded_has_its_status() {
+    let loaded = |more: &str| {
+        read(&format!(
+            r#"{{"id":"4b","url":"http://a.example/","title":"A","ts":"2026-11-19T04:00:00.000Z","seed":true,"depth":0{more}}}"#
+        ))
+    };
+    let fetched = |more: &str| {
+        record(&format!(
+            r#"{{"url":"http://a.example/","fetched":"2026-11-19T04:00:00.000Z"{more}}}"#
+        ))
+    };
+    for more in [
+        r#","loadState":4,"status":200"#,
+        r#","loadState":1,"status":206"#,
+        // Versions that wrote no status, or only the text.
+        r#","loadState":2"#,
+        r#","text":"A","size":1256"#,
+        r#","status":null"#,
+    ] {
+        assert_eq!(loaded(more), fetched(r#","status":200"#), "{more}");
+    }
+    let gone = r#","gone":true"#;
+    assert_eq!(loaded(r#","loadState":0,"status":404"#), fetched(gone));
+    assert_eq!(loaded(r#","loadState":2,"status":410"#), fetched(gone));
+    let status = r#","status":503"#;
+    assert_eq!(loaded(r#","loadState":2,"status":503"#), fetched(status));
+    let other = r#","status":"other""#;
+    assert_eq!(loaded(r#","loadState":0"#), fetched(other));
+    // Where a redirect leads is not written.
+    for status in ["0", "301", "304", "600000"] {
+        let said = loaded(&format!(r#","status":{status}"#));
+        let expected = match status {
+            "600000" => "number_too_large",
+            _ => "other_status",
+        };
+        assert_eq!(said, Err(expected.to_owned()), "{status}");
+    }
+}
+
+#[test]
+fn what_is_no_page_is_skipped_and_what_is_wrong_is_rejected() {
+    let header =
+        r#"{"format":"json-pages-1.0","id":"pages","title":"Skipped Pages","hasText":"false"}"#;
+    for (line, said) in [
+        (header, "no_page"),
+        (r#"{"url":"about:blank","reason":"failed"}"#, "no_page"),
+        (r#"{"url":"urn:pageinfo:x"}"#, "no_page"),
+        (r#"{"id":"pages"}"#, "missing_url"),
+        (r#"{"url":"http://"}"#, "url_without_host"),
+        (r#"{"url":7}"#, "wrong_type"),
+        (r#"{"url":"http://a.example/","reason":7}"#, "wrong_type"),
+        (
+            r#"{"url":"http://a.example/","status":"200"}"#,
+            "wrong_type",
+        ),
+        (
+            r#"{"url":"http://a.example/","loadState":-1}"#,
+            "negative_number",
+        ),
+        (r#"{"url":"http://a.example/","ts":1}"#, "wrong_type"),
+        (
+            r#"{"url":"http://a.example/","ts":"soon"}"#,
+            "invalid_timestamp",
+        ),
+        (
+            r#"{"url":"http://a.example/","url":"http://b.example/"}"#,
+            "duplicate_field",
+        ),
+        (r#"["http://a.example/"]"#, "not_an_object"),
+        ("http://a.example/", "invalid_json"),
+    ] {
+        assert_eq!(read(line), Err(said.to_owned()), "{line}");
+    }
+}
