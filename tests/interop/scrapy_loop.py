@@ -151,6 +151,8 @@ class Web:
 def server(web):
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        # Else the body waits for the acknowledgement of the header.
+        disable_nagle_algorithm = True
 
         def do_GET(self):
             status, kind, body = web.answer(self.path)
@@ -345,4 +347,5 @@ def main():
     assert barred, "no page failed three times"
 
 
-main()
+if __name__ == "__main__":
+    main()
