@@ -7,7 +7,7 @@ use seedbank::display::{counted, escape_controls, readable};
 use seedbank::engine::query::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange};
 use seedbank::engine::refresh::RefreshId;
 use seedbank::engine::{Bank, EngineError};
-use seedbank::render::SummaryLine;
+use seedbank::render::{SummaryLine, without_new_pages};
 
 use super::failure::CliError;
 use super::output::{Output, print};
@@ -97,7 +97,8 @@ pub(super) fn run(args: DiffArgs, session: &Session) -> Result<Outcome, CliError
         DiffFormat::Text => {
             out.text(&counts(&diff.summary))?;
             for seed in &diff.seeds {
-                if seed.change != Change::Kept {
+                // Of the seeds that kept their rank, those with a note.
+                if seed.change != Change::Kept || note(seed).is_some() {
                     out.line(&readable(&line(seed)))?;
                 }
             }
@@ -147,6 +148,13 @@ fn counts(summary: &DiffSummary) -> String {
         );
     } else if summary.parameters_differ {
         text.push_str("the parameters differ\n");
+    }
+    if summary.kept_without_new > 0 {
+        append_line!(
+            text,
+            "kept although their fetches brought no new page: {}",
+            summary.kept_without_new
+        );
     }
     if !summary.causes.is_empty() {
         let causes = summary.causes.iter();
@@ -213,7 +221,16 @@ fn line(seed: &SeedChange) -> String {
     if let Some(batch) = seed.batch {
         append!(text, ", batch {batch}");
     }
-    text + &successors(seed)
+    text.push_str(&successors(seed));
+    if let Some(note) = note(seed) {
+        append!(text, "  {note}");
+    }
+    text
+}
+
+/// Returns a note on a kept seed whose fetches brought nothing new.
+fn note(seed: &SeedChange) -> Option<String> {
+    seed.fetches.as_ref().and_then(without_new_pages)
 }
 
 /// Says where the list without the seed has its page.

@@ -55,6 +55,13 @@ pub(super) fn ingest_text(report: &IngestReport) -> String {
     text += &stale(report);
     text += &failed(report);
     text += &learned(report);
+    if report.attributed > 0 {
+        append_line!(
+            text,
+            "seeds: crawlers attribute {} to theirs",
+            counted(report.attributed, "fetch")
+        );
+    }
     let barred = &report.blocked;
     if barred.records + barred.links > 0 {
         append_line!(

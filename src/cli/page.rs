@@ -9,7 +9,7 @@ use seedbank::engine::query::{
     AliasBy, AliasView, AttributeSource, LinkDirection, LinkedPages, LinkedRequest, LinksBySite,
     PageFacts, PageLimits, SeenInBatch,
 };
-use seedbank::render::{Lines, failed_fetches, page_reason, page_yield, state_name};
+use seedbank::render::{Lines, failed_fetches, fetch_origin, page_reason, page_yield, state_name};
 
 use super::failure::CliError;
 use super::session::Outcome;
@@ -162,6 +162,9 @@ fn text(facts: &PageFacts) -> String {
     }
     if let Some(yields) = &facts.yields {
         lines.add(page_yield(yields));
+    }
+    if let Some(origin) = &facts.origin {
+        lines.add(fetch_origin(origin));
     }
     lines.add(format_args!(
         "{}, {} ({}), {}{}",

@@ -55,7 +55,7 @@ pub(super) fn next_crawl(batches: &[(BatchId, BatchRecord)]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seedbank_store::records::{BatchCounts, Observed};
+    use seedbank_store::records::{BatchCounts, FetchCounts, Observed};
 
     fn batch(last_fetch: u64) -> (BatchId, BatchRecord) {
         let record = BatchRecord {
@@ -71,6 +71,8 @@ mod tests {
             failing: 0,
             last_fetch,
             observed: Observed::default(),
+            attributed: 0,
+            unattributed: FetchCounts::default(),
         };
         (1, record)
     }

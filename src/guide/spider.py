@@ -9,13 +9,17 @@ class Pages(scrapy.Spider):
     name, custom_settings = "pages", {"HTTPERROR_ALLOW_ALL": True, "REDIRECT_ENABLED": False}
     async def start(self):
         for request in json.load(open(self.seeds)):
-            yield request_from_dict(request, spider=self).replace(errback=self.failed)
+            request = request_from_dict(request, spider=self).replace(errback=self.failed)
+            request.meta["seed"] = request.url
+            yield request
+    def origin(self, request):
+        return {"seed": request.meta["seed"], "via": request.meta.get("via"), "depth": request.meta.get("depth", 0)}
     def failed(self, failure):
         error = failure.value
         reason = "tls" if "SSL" in repr(error) else REASONS.get(type(error).__name__, "other")
-        yield {"url": failure.request.url, "fetched": time.time(), "status": reason}
+        yield {"url": failure.request.url, "fetched": time.time(), "status": reason, **self.origin(failure.request)}
     def parse(self, response):
-        page, found = {"url": response.url, "fetched": time.time(), "status": response.status}, []
+        page, found = {"url": response.url, "fetched": time.time(), "status": response.status, **self.origin(response.request)}, []
         if 300 <= response.status < 400 and "Location" in response.headers:
             found = [response.urljoin(response.headers["Location"].decode("latin-1"))]
             page["redirect"] = found[0]
@@ -23,4 +27,5 @@ class Pages(scrapy.Spider):
             page["digest"] = hashlib.sha1(response.body).hexdigest()
             if isinstance(response, scrapy.http.HtmlResponse):
                 found = page["outlinks"] = [link.url for link in LinkExtractor(deny_extensions=[]).extract_links(response)]
-        yield from [page, *response.follow_all(found, errback=self.failed)]
+        via = {"seed": response.meta["seed"], "via": response.url}
+        yield from [page, *response.follow_all(found, errback=self.failed, meta=via)]

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::failures::without_new_pages;
 use super::lines::Line;
 use crate::engine::query::{Cause, DiffSummary, SeedChange, SeedDiff};
 use seedbank_formats::display::counted;
@@ -91,6 +92,10 @@ pub fn change_reason(seed: &SeedChange) -> Line {
     }
     if let Some(old) = &seed.succeeds {
         line = line.and("; replaces ").and_page(&old.url);
+    }
+    if let Some(note) = seed.fetches.as_ref().and_then(without_new_pages) {
+        let separator = if seed.cause.is_some() { "; " } else { "" };
+        line = line.and(format_args!("{separator}{note}"));
     }
     line
 }

@@ -1,6 +1,7 @@
-//! Renders failed fetches, and what others brought, as text.
+//! Renders failed fetches, what others brought, and how crawlers came to pages, as text.
 
-use crate::engine::query::{FailingPages, Failures, PageYield};
+use super::lines::Line;
+use crate::engine::query::{FailingPages, Failures, FetchOrigin, PageYield, SeedCounts};
 use seedbank_formats::clock::time;
 use seedbank_formats::display::counted;
 
@@ -28,6 +29,34 @@ pub fn page_yield(yields: &PageYield) -> String {
         "fetches after the first brought {:.1} new links in {:.1} days (decayed with a half-life of 64 days)",
         yields.new_links, yields.observed_days
     )
+}
+
+/// Describes how a crawler came to the last fetch of a page that it attributed to a seed.
+#[must_use]
+pub fn fetch_origin(origin: &FetchOrigin) -> Line {
+    let fetch = if origin.failed {
+        "failed fetch"
+    } else {
+        "fetch"
+    };
+    let begin = format!("{fetch} in batch {} from seed ", origin.batch);
+    let mut line = Line::from(begin).and_page(&origin.seed);
+    if let Some(via) = &origin.via {
+        line = line.and(", via ").and_page(via);
+    }
+    if let Some(depth) = origin.depth {
+        line = line.and(format_args!(", {} deep", counted(depth, "link")));
+    }
+    line
+}
+
+/// Says that crawls brought no new page from a seed; `None` if they did, or did not start from it.
+#[must_use]
+pub fn without_new_pages(counts: &SeedCounts) -> Option<String> {
+    (counts.new == 0 && counts.fetches() > 0).then(|| {
+        let fetches = counted(counts.fetches(), "fetch");
+        format!("{fetches} from it brought no new page")
+    })
 }
 
 /// Counts the failing pages of a site by the result of the last fetch.

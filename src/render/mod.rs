@@ -26,7 +26,7 @@ pub use causes::{SummaryLine, cause_text, change_reason};
 pub use explain::{
     page_evidence, page_explanation, page_sentence, site_explanation, site_in_plan, stop_reason,
 };
-pub use failures::{failed_fetches, failing_pages, page_yield};
+pub use failures::{failed_fetches, failing_pages, fetch_origin, page_yield, without_new_pages};
 pub use limits::{without_limit, write_domain_limits, write_queue_limits};
 pub use lines::{Line, Lines, Part};
 pub use names::{kind_name, state_name};

@@ -10,7 +10,7 @@ use crate::engine::evaluate::{
     AbsentReason, BudgetEvaluation, CoverageEvaluation, CrawlEvaluation, DistancesEvaluation,
 };
 use crate::engine::plan::Method;
-use crate::engine::query::{CounterView, ScoredUrl, Seed, SeedDiff, Turnover};
+use crate::engine::query::{CounterView, ScoredUrl, Seed, SeedDiff, SeedResults, Turnover};
 use crate::engine::refresh::RefreshView;
 use crate::html::text::Count;
 
@@ -45,6 +45,10 @@ pub struct Report {
     pub budget: Option<BudgetEvaluation>,
     /// The reasons why experiments were left out, one sentence each.
     pub skipped: Vec<String>,
+    /// What crawlers fetched from the seeds of this list or, if they have not started from it yet, of the plan's last
+    /// list from which they have; `None` if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub results: Option<SeedResults>,
     /// The changes since the plan's previous refresh; `None` if none is stored.
     pub changes: Option<SeedDiff>,
     /// The seeds that the plan's last refreshes up to this one kept, gained and lost, in order, at most twelve;

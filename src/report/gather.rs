@@ -63,7 +63,8 @@ impl Bank {
     /// Gathers the report on a refresh, from one published state.
     ///
     /// Cost: a scan of the sites, the seeds and cores of the refresh, and the seeds of the plan's twelve
-    /// previous refreshes; with experiments, also the whole graph.
+    /// previous refreshes, and the fetches that crawlers attributed to seeds of the list; with experiments, also the
+    /// whole graph.
     pub fn report(&self, request: &ReportRequest) -> Result<Report, EngineError> {
         let watch = self.watch();
         watch.stage("gather", None);
@@ -89,6 +90,7 @@ impl Bank {
             coverage: None,
             budget: None,
             skipped: Vec::new(),
+            results: None,
             changes: None,
             turnover: Vec::new(),
         };
@@ -97,6 +99,7 @@ impl Bank {
             watch.proceed()?;
             report.cores.push(summary(core?, status.naming()));
         }
+        report.results = bank.last_seed_results(&which, u64::MAX)?;
         report.changes = bank.changes(&report)?;
         report.turnover = bank.last_turnovers(&report)?;
         let gained: Option<BTreeSet<&str>> = report.changes.as_ref().map(|changes| {

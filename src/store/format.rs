@@ -23,21 +23,21 @@ pub(crate) struct OlderFormat {
 const FORMAT_1: OlderFormat = OlderFormat {
     number: 1,
     next: 12,
-    missing_tables: 3,
+    missing_tables: 4,
 };
 
 /// Format 12 has no table of failed fetches, and the cached steps of refreshes within a bound by refresh.
 const FORMAT_12: OlderFormat = OlderFormat {
     number: 12,
     next: 13,
-    missing_tables: 3,
+    missing_tables: 4,
 };
 
-/// Format 13 has no tables of what fetches brought and of what batches overwrote of them.
+/// Format 13 has no tables of what fetches brought, of what batches overwrote of them, and of fetches by seed.
 const FORMAT_13: OlderFormat = OlderFormat {
     number: 13,
     next: 14,
-    missing_tables: 2,
+    missing_tables: 3,
 };
 
 /// The older formats, the oldest first.

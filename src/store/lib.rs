@@ -48,8 +48,8 @@ pub use table_info::{Access, TableGroup, TableInfo};
 pub use tables::changes::{Changes, encode};
 pub use tables::codec::Malformed;
 pub use tables::records::{
-    self, Hash128, aliases, component_cache, evidence, links, page_blocks, plan_lists, step_cache,
-    undo,
+    self, Hash128, aliases, component_cache, evidence, links, page_blocks, plan_lists,
+    seed_fetches, step_cache, undo,
 };
 pub use tables::store::{Entries, Store};
 pub use tables::table::{FixedKey, Key, Table, Value};

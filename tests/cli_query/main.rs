@@ -10,6 +10,7 @@
     reason = "what is shared here is reachable by nobody outside"
 )]
 
+mod actual;
 mod compare;
 mod cover;
 mod diff;

@@ -35,6 +35,7 @@ mod serve_person;
 mod serve_places;
 #[cfg(target_os = "linux")]
 mod serve_requests;
+mod serve_results;
 #[cfg(target_os = "linux")]
 mod serve_slow;
 #[cfg(target_os = "linux")]

@@ -35,6 +35,7 @@ mod model;
 mod pushed;
 mod real;
 mod record_schema;
+mod seed_fetches;
 mod shape;
 #[path = "../support/mod.rs"]
 mod support;
@@ -44,6 +45,7 @@ mod synth_shape;
 mod undo;
 mod warc;
 mod warc_bad;
+mod warc_origins;
 mod wat;
 mod wat_bad;
 mod yields;

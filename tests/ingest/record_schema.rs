@@ -45,55 +45,16 @@ fn the_schema_and_the_reader_have_the_same_fields_and_limits() {
     );
 }
 
-#[test]
-fn the_schema_and_the_reader_agree() {
-    let validator = jsonschema::validator_for(&schema()).unwrap();
-    let with = |name: &str, value: Value| {
-        let mut record = json!({"url": "http://a.example/"});
-        record[name] = value;
-        record
-    };
-    let mut good = vec![
-        json!({"url": "https://a.example/"}),
-        json!({"url": "http://a.example/", "outlinks": ["http://b.example/", "mailto:x@y.example"],
-            "spam": true, "clicks": 3, "uncrawled_outlinks": 12, "digest": "d",
-            "fetched": "2026-11-19T04:00:00.5+01:00", "gone": false}),
-        json!({"url": " HTTP://a.example/", "gone": true}),
-        with("unknown", json!({"a": []})),
-        with(
-            "outlinks",
-            json!(["/x", {"url": "/x", "href": 7}, {"href": "", "url": null, "text": []}]),
-        ),
-        with("clicks", json!(3.0)),
-        with("clicks", json!(MAX_CLICKS)),
-        with("uncrawled_outlinks", json!(MAX_UNCRAWLED_OUTLINKS)),
-        with("quality", json!(0)),
-        with("quality", json!(0.973_149)),
-        with("quality", json!(1.0)),
-        with("fetched", json!("2026-11-19 04:00:00")),
-        with("fetched", json!("2026-11-19T04:00+0100")),
-        with("fetched", json!("2026-11-19")),
-        with("fetched", json!("20261119T040000,5Z")),
-        with("fetched", json!("20261119040000")),
-        with("fetched", json!(20_261_119_040_000_u64)),
-        with("fetched", json!("1795060800")),
-        with("fetched", json!(1_795_060_800.25)),
-        with("status", json!(200)),
-        with("status", json!(999.0)),
-        with("status", json!("404")),
-        with("status", json!("too-large")),
-        with("failures", json!(0)),
-        json!({"url": "http://a.example/", "status": 503, "failures": u32::MAX,
-            "failing_since": "2026-11-19", "failed": 1_795_060_800}),
-    ];
-    for name in RECORD_FIELDS.iter().filter(|name| **name != "url") {
-        good.push(with(name, Value::Null));
-    }
-    for record in &good {
-        assert!(validator.is_valid(record), "schema: {record}");
-        assert!(read(record), "reader: {record}");
-    }
-    let bad = [
+/// Returns a record with a field.
+fn with(name: &str, value: Value) -> Value {
+    let mut record = json!({"url": "http://a.example/"});
+    record[name] = value;
+    record
+}
+
+/// Returns records that are rejected.
+fn bad_records() -> Vec<Value> {
+    vec![
         json!([]),
         json!({}),
         json!({"url": null}),
@@ -133,8 +94,67 @@ fn the_schema_and_the_reader_agree() {
         with("status", json!(true)),
         with("failures", json!(-1)),
         with("failures", json!("3")),
+        with("seed", json!("")),
+        with("seed", json!("b.example")),
+        with("seed", json!(1)),
+        with("via", json!("/b")),
+        with("via", json!(true)),
+        with("depth", json!(-1)),
+        with("depth", json!(u64::from(u32::MAX) + 1)),
+        with("depth", json!("2")),
+    ]
+}
+
+#[test]
+fn the_schema_and_the_reader_agree() {
+    let validator = jsonschema::validator_for(&schema()).unwrap();
+    let mut good = vec![
+        json!({"url": "https://a.example/"}),
+        json!({"url": "http://a.example/", "outlinks": ["http://b.example/", "mailto:x@y.example"],
+            "spam": true, "clicks": 3, "uncrawled_outlinks": 12, "digest": "d",
+            "fetched": "2026-11-19T04:00:00.5+01:00", "gone": false}),
+        json!({"url": " HTTP://a.example/", "gone": true}),
+        with("unknown", json!({"a": []})),
+        with(
+            "outlinks",
+            json!(["/x", {"url": "/x", "href": 7}, {"href": "", "url": null, "text": []}]),
+        ),
+        with("clicks", json!(3.0)),
+        with("clicks", json!(MAX_CLICKS)),
+        with("uncrawled_outlinks", json!(MAX_UNCRAWLED_OUTLINKS)),
+        with("quality", json!(0)),
+        with("quality", json!(0.973_149)),
+        with("quality", json!(1.0)),
+        with("fetched", json!("2026-11-19 04:00:00")),
+        with("fetched", json!("2026-11-19T04:00+0100")),
+        with("fetched", json!("2026-11-19")),
+        with("fetched", json!("20261119T040000,5Z")),
+        with("fetched", json!("20261119040000")),
+        with("fetched", json!(20_261_119_040_000_u64)),
+        with("fetched", json!("1795060800")),
+        with("fetched", json!(1_795_060_800.25)),
+        with("status", json!(200)),
+        with("status", json!(999.0)),
+        with("status", json!("404")),
+        with("status", json!("too-large")),
+        with("failures", json!(0)),
+        with("seed", json!("HTTPS://b.example/")),
+        with("seed", json!(true)),
+        with("seed", json!(false)),
+        with("via", json!("http://b.example/")),
+        with("depth", json!(0)),
+        with("depth", json!(u32::MAX)),
+        json!({"url": "http://a.example/", "status": 503, "failures": u32::MAX,
+            "failing_since": "2026-11-19", "failed": 1_795_060_800}),
     ];
-    for record in &bad {
+    for name in RECORD_FIELDS.iter().filter(|name| **name != "url") {
+        good.push(with(name, Value::Null));
+    }
+    for record in &good {
+        assert!(validator.is_valid(record), "schema: {record}");
+        assert!(read(record), "reader: {record}");
+    }
+    for record in &bad_records() {
         assert!(!validator.is_valid(record), "schema: {record}");
         assert!(!read(record), "reader: {record}");
     }

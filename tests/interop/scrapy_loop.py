@@ -7,7 +7,8 @@ nothing leaves the machine. The spider is that of the guide, src/guide/spider.py
 account of what it sent; the bank must know each page as it was sent last: its links, that it is gone,
 where it leads. After the first round some pages fail: for ever with 503, for ever by answering too late, for one
 round, and by a robots.txt that forbids them. Every failure must be in the bank, no more and no fewer, and a page
-that failed three times is no seed. What is missing is skipped, which is said: `pip install scrapy`.
+that failed three times is no seed. The spider counts for itself what it fetches from each seed; the bank must attribute the
+same fetches, new pages and failures to it. What is missing is skipped, which is said: `pip install scrapy`.
 """
 
 import collections
@@ -30,6 +31,25 @@ SPIDER = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../src/guid
 HOSTS, PAGES, ROUNDS, BUDGET, SEEDS = 20, 2000, 5, 250, 25
 # Seconds until the spider gives up waiting.
 TIMEOUT = 2
+# The spider of the guide, which also writes what it fetched, from which seed, and how deep.
+COUNTING = '''
+import importlib.util, json
+spec = importlib.util.spec_from_file_location("guide_spider", {spider!r})
+guide = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(guide)
+class Counting(guide.Pages):
+    fetched = []
+    def parse(self, response):
+        self.fetched.append((response.meta["seed"], response.url, response.status, response.meta["depth"]))
+        yield from super().parse(response)
+    def failed(self, failure):
+        request = failure.request
+        self.fetched.append((request.meta["seed"], request.url, None, request.meta.get("depth", 0)))
+        yield from super().failed(failure)
+    def closed(self, reason):
+        with open(self.counts, "w") as file:
+            json.dump(self.fetched, file)
+'''
 
 # What a page answers with.
 Page = collections.namedtuple("Page", "status links location version")
@@ -198,12 +218,48 @@ def crawl(proxy, seeds, out):
         "LOG_LEVEL": "WARNING",
     }
     flags = [flag for name, value in settings.items() for flag in ("-s", f"{name}={value}")]
-    command = [sys.executable, "-m", "scrapy", "runspider", SPIDER, "-a", f"seeds={seeds}", "-O", out, *flags]
+    with open("counting.py", "w") as file:
+        file.write(COUNTING.format(spider=SPIDER))
+    command = [sys.executable, "-m", "scrapy", "runspider", "counting.py", "-a", f"seeds={seeds}", "-a", f"counts={out}.counts",
+               "-O", out, *flags]
     environment = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
     environment["http_proxy"] = proxy
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
     assert os.path.getsize(out) > 0, done.stderr
+    with open(f"{out}.counts") as file:
+        return json.load(file)
+
+
+def compare_seeds(fetched, answered, batch):
+    """Fails where the bank attributes other fetches to a seed than the spider made from it. Adds to the pages that answered."""
+    ours, depths = collections.defaultdict(collections.Counter), {}
+    for seed, url, status, depth in fetched:
+        has_answered = status is not None and (200 <= status < 400 or status in (404, 410))
+        ours[seed]["fetched" if has_answered else "failed"] += 1
+        if has_answered:
+            ours[seed]["new"] += status < 300 and url not in answered
+            answered.add(url)
+            depths[url] = (seed, depth)
+    actual = json.loads(seedbank("evaluate", "bank", "actual", "--since", str(batch), "--format", "json"))
+    assert actual["batches"] == [batch], actual["batches"]
+    listed = [seed for plan in actual["plans"] for seed in plan["seeds"]]
+    theirs = {seed["url"]: seed["counts"] for seed in [*listed, *actual["others"]] if any(seed["counts"].values())}
+    faults = [f"{seed}: spider {dict(ours[seed])}, bank {theirs.get(seed)}" for seed in ours.keys() | theirs.keys()
+              if any(ours[seed][name] != theirs.get(seed, {}).get(name, 0) for name in ("fetched", "new", "failed"))]
+    assert not faults, "attributed otherwise than the spider counts:\n" + "\n".join(faults)
+    assert not any(actual["unattributed"].values()), actual["unattributed"]
+    # How the crawler came to some of the pages.
+    for url, (seed, depth) in sorted(depths.items())[::40]:
+        origin = json.loads(seedbank("page", "bank", url, "--format", "json"))["origin"]
+        assert (origin["seed"], origin["depth"], origin["batch"]) == (seed, depth, batch), (url, seed, depth, origin)
+    promised = [seed["promised"] for seed in listed if "promised" in seed]
+    total = {name: sum(counts[name] for counts in ours.values()) for name in ("fetched", "new", "failed")}
+    told = f"{len(ours)} seeds with the spider's own counts, {total['fetched']} fetched, {total['new']} new, {total['failed']} failed"
+    if promised:
+        pages, known = (sum(seed[name] for seed in promised) for name in ("pages", "known"))
+        told += f"; promised were {pages} pages, {known} of them not crawled"
+    return told
 
 
 def truth(account):
@@ -305,7 +361,7 @@ def main():
     with open("start.json", "w") as file:
         json.dump(start, file)
     seedbank("init", "bank")
-    seeds, known, crawled = "start.json", set(), set()
+    seeds, known, crawled, answered = "start.json", set(), set(), set()
     for number in range(1, ROUNDS + 1):
         web.round = None
         if number > 1:
@@ -319,10 +375,11 @@ def main():
             crawl(proxy, "start.json", f"own-{number}.jsonl")
             own, web.account = web.account, kept
         before, web.round = len(web.account), number
-        crawl(proxy, seeds, f"round-{number}.jsonl")
+        counted = crawl(proxy, seeds, f"round-{number}.jsonl")
         fetched = web.account[before:]
         seedbank("ingest", "bank", f"round-{number}.jsonl", "--max-loss", "100")
         print(f"round {number}: the bank has what was sent: {compare(web, 'bank')}")
+        print(f"  {compare_seeds(counted, answered, number)}")
         ours = told("from seeds" if number > 1 else "from its own list", fetched, known, crawled)
         if number > 1:
             theirs = told("from its own list", own, known, crawled)

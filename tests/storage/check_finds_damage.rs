@@ -83,7 +83,8 @@ fn bank() -> (TempDir, Bank) {
         ingest(&bank, &batch, 512 << 20);
         let busy = |page| {
             let status = "503".parse().unwrap();
-            seedbank::ingest::Record::new(url(page)).status(status)
+            let record = seedbank::ingest::Record::new(url(page)).status(status);
+            record.seed(url(0)).via(url(1)).depth(2)
         };
         let request = IngestRequest {
             as_of: Some(4_000_000_000 + round as u64),
@@ -139,7 +140,7 @@ fn mirrors(table: &str) -> &'static [&'static str] {
         "row_members" => &["row_members", "rows", "pages", "sites"],
         "citers" => &["citers", "rows"],
         "digests" => &["digests", "sites", "pages"],
-        "batches" => &["batches", "page_sets", "failures"],
+        "batches" => &["batches", "page_sets", "failures", "seed_fetches"],
         "page_history" => &["page_history", "page_sets"],
         "removed_rows" => &["removed_rows", "page_history"],
         "plans" => &["plans", "refreshes"],
@@ -191,6 +192,7 @@ fn mirrors(table: &str) -> &'static [&'static str] {
         "failures" => &["failures"],
         "yields" => &["yields"],
         "fetch_history" => &["fetch_history"],
+        "seed_fetches" => &["seed_fetches"],
         "meta" => &["meta", "undo", "blocklist"],
         other => panic!("a table that this test does not know: {other}"),
     }
@@ -366,6 +368,7 @@ fn damage_to_history_is_found() {
         "plans",
         "refreshes",
         "page_sets",
+        "seed_fetches",
         "meta",
     ] {
         check_table(table);
@@ -414,7 +417,7 @@ fn every_table_is_damaged_here() {
     for table in tables::ALL {
         assert!(mirrors(table.name).contains(&table.name));
     }
-    assert_eq!(tables::ALL.len(), 39);
+    assert_eq!(tables::ALL.len(), 42);
 }
 
 /// Files of the live database that hold data.

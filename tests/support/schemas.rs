@@ -6,7 +6,8 @@ use std::path::Path;
 
 use jsonschema::{Retrieve, Uri, Validator};
 use seedbank::engine::evaluate::{
-    BudgetEvaluation, CoverageEvaluation, CrawlEvaluation, DistancesEvaluation, MethodsEvaluation,
+    ActualEvaluation, BudgetEvaluation, CoverageEvaluation, CrawlEvaluation, DistancesEvaluation,
+    MethodsEvaluation,
 };
 use seedbank::engine::ingest::{ForgetReport, UndoReport};
 use seedbank::engine::maintenance::{
@@ -69,6 +70,7 @@ pub fn fits(name: &str, output: &Value) {
         "cores" => reads::<CoreView>(output),
         "diff" if output["summary"].is_object() => reads::<DiffSummary>(&output["summary"]),
         "diff" => reads::<SeedChange>(output),
+        "evaluate-actual" => reads::<ActualEvaluation>(output),
         "evaluate-budget" => reads::<BudgetEvaluation>(output),
         "evaluate-coverage" => reads::<CoverageEvaluation>(output),
         "evaluate-crawl" => reads::<CrawlEvaluation>(output),

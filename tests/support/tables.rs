@@ -84,6 +84,8 @@ pub fn batch(records: &[Map<String, Value>]) -> RecordBatch {
     let uncrawled = uncrawled.map(|value| value.map(|value| u32::try_from(value).unwrap()));
     let failures = of("failures").map(|value| value.and_then(Value::as_u64));
     let failures = failures.map(|value| value.map(|value| u32::try_from(value).unwrap()));
+    let depths = of("depth").map(|value| value.and_then(Value::as_u64));
+    let depths = depths.map(|value| value.map(|value| u32::try_from(value).unwrap()));
     let number = |name: &'static str| -> ArrayRef {
         let numbers = of(name).map(|value| value.and_then(Value::as_f64));
         Arc::new(numbers.collect::<Float64Array>())
@@ -114,6 +116,9 @@ pub fn batch(records: &[Map<String, Value>]) -> RecordBatch {
         ("failed", text("failed")),
         ("observed_days", number("observed_days")),
         ("new_links", number("new_links")),
+        ("seed", text("seed")),
+        ("via", text("via")),
+        ("depth", Arc::new(depths.collect::<UInt32Array>())),
     ];
     let columns = columns
         .into_iter()

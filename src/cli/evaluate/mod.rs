@@ -1,5 +1,6 @@
 //! `evaluate`: runs the experiments of the papers on a bank.
 
+mod actual;
 mod budget;
 mod coverage;
 mod crawl;
@@ -24,15 +25,16 @@ Examples:
   seedbank evaluate bank crawl --seeds-file today.txt    evaluate the list that you use today
   seedbank evaluate bank distances
   seedbank evaluate bank coverage --format csv > coverage.csv
+  seedbank evaluate bank actual                          count what crawlers fetched from each seed
   seedbank evaluate bank budget --pages 5000 --plan default --plan sites --seeds-file today.txt";
 
-/// Evaluate seeds by simulated crawls and by the experiments of the papers
+/// Evaluate seeds by actual and simulated crawls and by the experiments of the papers
 ///
 /// Reads the state after the last batch and changes nothing. The whole web, here, is all crawled and
 /// known pages with all their links; it is held in memory.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, disable_help_subcommand = true,
-    subcommand_value_name = "methods|crawl|distances|coverage|budget")]
+    subcommand_value_name = "methods|actual|crawl|distances|coverage|budget")]
 pub(super) struct EvaluateArgs {
     /// The bank
     bank: PathBuf,
@@ -43,6 +45,7 @@ pub(super) struct EvaluateArgs {
 #[derive(Debug, Subcommand)]
 enum Experiment {
     Methods(methods::MethodsArgs),
+    Actual(actual::ActualArgs),
     Crawl(crawl::CrawlArgs),
     Distances(distances::DistancesArgs),
     Coverage(coverage::CoverageArgs),
@@ -52,6 +55,7 @@ enum Experiment {
 pub(super) fn run(args: EvaluateArgs, session: &Session) -> Result<Outcome, CliError> {
     match args.experiment {
         Experiment::Methods(experiment) => methods::run(&args.bank, experiment, session),
+        Experiment::Actual(experiment) => actual::run(&args.bank, &experiment, session),
         Experiment::Crawl(experiment) => crawl::run(&args.bank, experiment, session),
         Experiment::Distances(experiment) => distances::run(&args.bank, experiment, session),
         Experiment::Coverage(experiment) => coverage::run(&args.bank, experiment, session),

@@ -109,6 +109,13 @@ const FILES: &[File] = &[
         ],
     ),
     file(
+        "evaluate-actual",
+        "Seedbank evaluation: actual crawls",
+        "Output of `seedbank evaluate BANK actual --format json`: what crawlers fetched from each seed, by \
+         what they said themselves, beside what the lists promised. Values are in units.",
+        &[(None, schema_of::<engine::evaluate::ActualEvaluation>)],
+    ),
+    file(
         "evaluate-budget",
         "Seedbank evaluation: budget",
         "Output of `seedbank evaluate BANK budget --format json`: the results of crawls of a fixed \

@@ -3,6 +3,8 @@
 //! Experiments read the published state and change nothing. The whole graph is loaded into memory,
 //! as for a refresh that shares seeds out by PageRank; `evaluate coverage` loads sites in groups.
 
+mod actual;
+mod actual_answers;
 mod answers;
 mod budget;
 mod coverage;
@@ -18,7 +20,10 @@ mod seed_lists;
 
 // Types of requests and answers that other crates declare.
 pub use seedbank_algorithms::evaluate::Estimate;
+pub use seedbank_store::records::FetchCounts;
 
+pub use crate::engine::history::seed_counts::{SeedCounts, SeedPromise};
+pub use actual_answers::{ActualEvaluation, PlanActual, SeedActual};
 pub use answers::{
     AbsentReason, AbsentSeed, BudgetEvaluation, BudgetRow, Claim, CorePlace, CoverageCurve,
     CoverageEvaluation, CoveragePoint, CoverageShare, DistanceSpread, DistancesEvaluation,
@@ -33,8 +38,8 @@ pub use next::{
     NewPages, NextComparison, NextEvaluation, NextList, NextRequest, NextRow, NextVerdict,
 };
 pub use requests::{
-    BudgetRequest, ComparedWith, CoverageRequest, CrawlRequest, DistancesRequest, MethodsRequest,
-    SeedList,
+    ActualRequest, BudgetRequest, ComparedWith, CoverageRequest, CrawlRequest, DistancesRequest,
+    MethodsRequest, SeedList,
 };
 
 use super::{Bank, EngineError};
@@ -83,6 +88,21 @@ impl Bank {
         request: &MethodsRequest,
     ) -> Result<MethodsEvaluation, EngineError> {
         methods::run(self, request, self.watch())
+    }
+
+    /// Counts what crawlers fetched from each seed, by what they said themselves, beside what the lists of
+    /// that time promised.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::UnknownPlan`] if the plan of the request does not exist.
+    ///
+    /// Cost: a scan of the attributed fetches of the batches, and for each page two reads or three.
+    pub fn evaluate_actual(
+        &self,
+        request: &ActualRequest,
+    ) -> Result<ActualEvaluation, EngineError> {
+        actual::run(self, request, self.watch())
     }
 
     /// Crawls a given number of pages breadth first from each of several lists. If a depth exceeds

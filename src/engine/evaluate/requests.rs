@@ -21,6 +21,15 @@ pub enum SeedList {
     },
 }
 
+/// The request of `evaluate actual`.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ActualRequest {
+    /// The plan; `None` for all plans.
+    pub plan: Option<String>,
+    /// The first batch; `None` for all batches.
+    pub since: Option<BatchId>,
+}
+
 /// The request of `evaluate crawl`.
 ///
 /// ```

@@ -1,4 +1,5 @@
-//! History of the bank: the state of pages after earlier batches, and the successors of dead seeds.
+//! History of the bank: the state of pages after earlier batches, fetches by seed, and the successors of dead seeds.
 
+pub(crate) mod seed_counts;
 pub(crate) mod succession;
 pub(crate) mod timeline;

@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fetch_times::{FetchTimes, is_stale};
-use super::gather::PageInput;
+use super::pieces::PageInput;
 use crate::engine::Result;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
@@ -159,7 +159,7 @@ impl<'a> Aliases<'a> {
         let input = self.inputs.entry(page).or_default();
         match piece {
             // They decide nothing, and their time is not that of the record.
-            PageInput::Failures(_) => {
+            PageInput::Failures(_) | PageInput::Origin(_) => {
                 input.has_record = true;
                 return;
             }

@@ -9,8 +9,9 @@
 
 use super::failed_run::{self, FailedRun};
 use super::fields::{Bytes, Fields, group};
-use super::gather::{Gaps, PageInput, put_input, take_input};
+use super::origins::{self, Origin};
 use super::page_update::PageUpdate;
+use super::pieces::{Gaps, PageInput, put_input, take_input};
 use super::record_order::RecordOrder;
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::PageId;
@@ -28,6 +29,8 @@ pub(super) struct CanonicalRecord {
     pub(super) targets: Vec<PageId>,
     /// Failed fetches.
     pub(super) failures: Vec<FailedRun>,
+    /// How crawlers came to fetches, by the times of these.
+    pub(super) origins: Vec<(u64, Origin)>,
 }
 
 /// Splits the key of a URL into the site and the rest, which a NUL byte separates.
@@ -104,12 +107,14 @@ impl CanonicalRecords {
         let mut has_listed_links = false;
         let mut listed = Vec::new();
         let mut failures = Vec::new();
+        let mut origins = Vec::new();
         while let Some((key, mut value)) = self.parts.next_under(&of_page)? {
             let of_key = key.last_chunk().map_or(0, |at| u64::from_be_bytes(*at));
             let input = seedbank_store::unpack(take_input(&mut value)?)?;
             let of_piece = Gaps::new(value).map(PageId);
             match input {
                 PageInput::Failures(run) => failures.push(run),
+                PageInput::Origin(origin) => origins.push((of_key, origin)),
                 PageInput::Record(update) => {
                     record = Some(update);
                     order = of_key;
@@ -165,6 +170,7 @@ impl CanonicalRecords {
             order,
             targets,
             failures,
+            origins,
         }))
     }
 }
@@ -184,6 +190,7 @@ pub(super) fn digest(record: &CanonicalRecord, hasher: &mut blake3::Hasher) -> R
         bytes.extend_from_slice(&target.0.to_le_bytes());
     }
     failed_run::put(&record.failures, &mut bytes);
+    origins::put(&record.origins, &mut bytes);
     hasher.update(&bytes);
     Ok(())
 }

@@ -4,8 +4,9 @@
 use roaring::{RoaringBitmap, RoaringTreemap};
 
 use super::fields::{Fields, group};
-use super::gather::{CollectedInput, Gaps, PageInput, take_input};
+use super::gather::CollectedInput;
 use super::passes::Passes;
+use super::pieces::{Gaps, PageInput, take_input};
 use super::record_order::RecordOrder;
 use super::site_records::SortedSiteRecords;
 use crate::engine::Result;

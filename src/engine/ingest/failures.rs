@@ -14,20 +14,30 @@ use seedbank_algorithms::page::PageId;
 use seedbank_store::records::{Failures, PageRecord, PageState};
 use seedbank_store::{StoreError, tables};
 
+/// Failed fetches of a page in the input.
+#[derive(Clone, Copy, Default)]
+pub(super) struct FailedNews {
+    /// Whether any of them are news.
+    pub(super) is_news: bool,
+    /// The time of the last one that is not stored yet, in seconds. A later fetch of the batch may not have
+    /// failed.
+    pub(super) last: Option<u64>,
+}
+
 /// Updates the failed fetches of a page by an update at the time `answered`, `None` if the update is not that
-/// of a fetch, and by those in the input. Returns whether any of the latter are news.
+/// of a fetch, and by those in the input, of which it returns what is new.
 pub(super) fn update_failures(
     (page, old): (PageId, Option<&PageRecord>),
     (update, answered): (&mut PageUpdate, Option<u64>),
     runs: &[FailedRun],
     passes: &mut Passes<'_>,
-) -> Result<bool> {
+) -> Result<FailedNews> {
     let stored = match old {
         Some(_) if passes.failures.any => passes.store.get(&tables::FAILURES, &page)?,
         _ => None,
     };
     if stored.is_none() && runs.is_empty() {
-        return Ok(false);
+        return Ok(FailedNews::default());
     }
     let fetched = old.and_then(|record| record.fetched);
     let mut new = match answered {
@@ -39,7 +49,7 @@ pub(super) fn update_failures(
         .filter_map(|run| run.resolve(&passes.times))
         .collect();
     found.sort_unstable_by_key(|run| (run.last, run.status, run.count, run.since));
-    let mut is_news = false;
+    let mut news = FailedNews::default();
     for run in found {
         let last = stored.map(|failures| failures.last);
         let is_stale = fetched.is_some_and(|time| run.last <= time)
@@ -50,18 +60,21 @@ pub(super) fn update_failures(
             passes.times.skip(passes.store, page, record, times)?;
             continue;
         }
+        if last != Some(run.last) {
+            news.last = news.last.max(Some(run.last));
+        }
         // The part after the last fetch that did not fail, which may be in the same batch.
         let later = fetched
             .max(answered)
             .map_or(Some(run), |time| run.after(time));
         if let Some(run) = later {
             new = Some(new.map_or(run, |failures| failures.and(run)));
-            is_news = true;
+            news.is_news = true;
         }
     }
-    passes.failures.failed += u64::from(is_news);
+    passes.failures.failed += u64::from(news.is_news);
     let is_known = old.is_some_and(|old| old.state == PageState::Known);
-    if is_news && is_known && stored.is_none() && answered.is_none() {
+    if news.is_news && is_known && stored.is_none() && answered.is_none() {
         passes.fetches.add_first(None);
     }
     if new != stored {
@@ -78,5 +91,5 @@ pub(super) fn update_failures(
             what: "the count of the last batch does not match".to_owned(),
         })?;
     }
-    Ok(is_news)
+    Ok(news)
 }

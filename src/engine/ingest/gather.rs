@@ -8,13 +8,12 @@
 //! A portion's URLs are numbered by rank, in the order of their keys. So the sorts contain each
 //! distinct URL of a portion once, and small numbers for links.
 
-use serde::{Deserialize, Serialize};
-
 use super::blocklist::{BlockedCounts, Blocklist};
-use super::failed_run::FailedRun;
 use super::fetch_times::order_of_time;
 use super::fields::Bytes;
+use super::origins::Origin;
 use super::page_update::PageUpdate;
+use super::pieces::{PageInput, push_piece};
 use super::record_order::{RecordHasher, RecordOrder};
 use super::site_records::{SiteRecords, SortedSiteRecords};
 use super::urls::Urls;
@@ -24,17 +23,6 @@ use seedbank_store::{self, Sorted, Sorter, StoreError};
 
 /// Marks a URL that has its own record, link or line of attributes.
 pub(super) const HAS_RECORD: u8 = 1;
-
-/// Input about one URL, without its links.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) enum PageInput {
-    Record(PageUpdate),
-    /// Failed fetches; their time is that of the last one.
-    Failures(FailedRun),
-    /// Links from a list of links.
-    Links,
-    Attributes(PageUpdate),
-}
 
 struct Piece {
     url: u32,
@@ -58,6 +46,8 @@ pub(super) struct InputCollector {
     sources: Sorter,
     sites: SiteRecords,
     overruled: u64,
+    /// Whether a fetch has an origin.
+    any_seed: bool,
     /// Pages and sites to skip; `None` if there are none.
     blocklist: Option<Blocklist>,
 }
@@ -70,6 +60,8 @@ pub(super) struct CollectedInput {
     pub(super) portions: u32,
     /// Number of records that another one of the same URL and portion overruled.
     pub(super) overruled: u64,
+    /// Whether a fetch has an origin.
+    pub(super) any_seed: bool,
     /// Distinct URLs of every portion by key: portion, rank, flags.
     pub(super) urls: Sorted,
     /// Pieces by portion, rank and fetch time: input about the page, ranks of targets.
@@ -97,6 +89,7 @@ impl InputCollector {
             sources,
             sites,
             overruled: 0,
+            any_seed: false,
             blocklist,
         }
     }
@@ -184,6 +177,10 @@ impl InputCollector {
                     blocklist.counts.links += 1;
                     record.alias = None;
                 }
+                if let Some(origin) = &mut record.origin {
+                    origin.seed = origin.seed.filter(|seed| !is_blocked(seed));
+                    origin.via = origin.via.filter(|via| !is_blocked(via));
+                }
                 if let Some(outlinks) = &mut record.outlinks {
                     let before = outlinks.len();
                     outlinks.retain(|to| !is_blocked(to));
@@ -209,15 +206,22 @@ impl InputCollector {
         (!left_out).then_some(event)
     }
 
-    fn record(&mut self, record: PageRecord<UrlNumber>, block: &Interner, urls: &mut Urls) {
+    fn record(&mut self, mut record: PageRecord<UrlNumber>, block: &Interner, urls: &mut Urls) {
         // Records without a fetch time sort before all others.
         let order = record.fetched.map_or(0, order_of_time);
         let url = urls.number(block, record.url, HAS_RECORD);
+        // Without a seed, nothing is attributed.
+        let origin = record.origin.take().and_then(|origin| {
+            let mut number = |url| urls.number(block, url, 0);
+            let (seed, via) = (number(origin.seed?), origin.via.map(number));
+            Some((seed, via, origin.depth))
+        });
         if let Some(failures) = record.failures {
             let order = failures.last.map_or(0, order_of_time);
             let input = PageInput::Failures(failures.into());
             self.add_piece(url, order, input, self.targets.len());
             if record.is_only_failures() {
+                self.add_origin(url, order, true, origin);
                 return;
             }
         }
@@ -252,7 +256,30 @@ impl InputCollector {
             }
             update
         };
+        let is_fetch = update.is_fetch();
         self.add_piece(url, order, PageInput::Record(update), first);
+        if is_fetch {
+            self.add_origin(url, order, false, origin);
+        }
+    }
+
+    /// Adds the origin of a fetch: the seed, the page that led to it, and the depth.
+    fn add_origin(
+        &mut self,
+        url: u32,
+        order: u64,
+        failed: bool,
+        origin: Option<(u32, Option<u32>, Option<u32>)>,
+    ) {
+        let Some((seed, via, depth)) = origin else {
+            return;
+        };
+        let first = self.targets.len();
+        self.targets.push(seed);
+        self.targets.extend(via);
+        let origin = Origin::new(failed, seed, via, depth);
+        self.add_piece(url, order, PageInput::Origin(origin), first);
+        self.any_seed = true;
     }
 
     fn add_piece(&mut self, url: u32, order: u64, input: PageInput, first: usize) {
@@ -326,6 +353,16 @@ impl InputCollector {
             self.by_url.push(&key, &value)?;
         }
         drop(order);
+        for piece in &mut self.pieces {
+            if let PageInput::Origin(origin) = &mut piece.input {
+                let lost = || EngineError::Internal("an origin has no URL");
+                let number = |of: u64| u32::try_from(of).map_err(|_| lost());
+                let rank = |of: u32| ranks.get(of as usize).copied().ok_or_else(lost);
+                *origin = origin
+                    .hashed(|of| Ok(hasher.hash_of(number(of)?, urls)))?
+                    .renumbered(|of| rank(number(of)?).map(u64::from))?;
+            }
+        }
         let mut bytes = Vec::new();
         for piece in &self.pieces {
             let mut targets: Vec<u32> = self.targets[piece.targets.clone()]
@@ -397,86 +434,7 @@ impl InputCollector {
             sites: self.sites.finish()?,
             portions: self.portion,
             overruled: self.overruled,
+            any_seed: self.any_seed,
         })
-    }
-}
-
-/// Appends a piece: input about the page, prefixed by its length, and the gaps between targets.
-fn push_piece(
-    pieces: &mut Sorter,
-    (portion, url, order): (u32, u32, u64),
-    input: &PageInput,
-    targets: &[u32],
-    bytes: &mut Vec<u8>,
-) -> Result<()> {
-    let packed = seedbank_store::pack(input)?;
-    bytes.clear();
-    put_input(&packed, bytes)?;
-    let mut last = 0;
-    for target in targets {
-        put_gap(u64::from(target - last), bytes);
-        last = *target;
-    }
-    let key = Bytes::default().u32(portion).u32(url).u64(order);
-    Ok(pieces.push(&key, bytes)?)
-}
-
-/// Appends packed input about a page, prefixed by its length. Without links it is a few bytes.
-pub(super) fn put_input(packed: &[u8], out: &mut Vec<u8>) -> Result<()> {
-    let length = u8::try_from(packed.len());
-    out.push(length.map_err(|_| EngineError::Internal("a record is too long"))?);
-    out.extend_from_slice(packed);
-    Ok(())
-}
-
-pub(super) fn take_input<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
-    let cut = || EngineError::Internal("a record between two passes is truncated");
-    let (length, rest) = bytes.split_first().ok_or_else(cut)?;
-    let (packed, rest) = rest
-        .split_at_checked(usize::from(*length))
-        .ok_or_else(cut)?;
-    *bytes = rest;
-    Ok(packed)
-}
-
-/// Appends a number as a varint.
-pub(super) fn put_gap(mut gap: u64, out: &mut Vec<u8>) {
-    loop {
-        let low = gap.to_le_bytes()[0] & 0x7f;
-        gap >>= 7;
-        if gap == 0 {
-            out.push(low);
-            return;
-        }
-        out.push(low | 0x80);
-    }
-}
-
-/// Iterator over the running sums of numbers that [`put_gap`] appended.
-pub(super) struct Gaps<'a> {
-    bytes: &'a [u8],
-    last: u64,
-}
-
-impl<'a> Gaps<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, last: 0 }
-    }
-}
-
-impl Iterator for Gaps<'_> {
-    type Item = u64;
-
-    fn next(&mut self) -> Option<u64> {
-        let mut gap = 0_u64;
-        for (place, byte) in self.bytes.iter().take(10).enumerate() {
-            gap |= u64::from(byte & 0x7f) << (7 * place);
-            if byte & 0x80 == 0 {
-                self.bytes = &self.bytes[place + 1..];
-                self.last = self.last.wrapping_add(gap);
-                return Some(self.last);
-            }
-        }
-        None
     }
 }

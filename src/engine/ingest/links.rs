@@ -4,6 +4,7 @@
 use roaring::RoaringTreemap;
 
 use super::aliases::{self, Resolved};
+use super::batch_fetches::PageNews;
 use super::canonical::{CanonicalRecord, CanonicalRecords, digest};
 use super::failures::update_failures;
 use super::fetch_log::{self, end_page};
@@ -64,6 +65,7 @@ pub(super) fn links_pass(
             order,
             mut targets,
             failures,
+            origins,
         } = record;
         let mut old = None;
         while let Some(entry) = known.as_mut().and_then(|known| {
@@ -103,8 +105,17 @@ pub(super) fn links_pass(
             .is_fetch()
             .then_some(update.fetched.unwrap_or(u64::MAX));
         let of_update = (&mut update, answered);
-        let is_failed = update_failures((page, old.as_ref()), of_update, &failures, passes)?;
-        if update.only_failed && !is_failed {
+        let failed = update_failures((page, old.as_ref()), of_update, &failures, passes)?;
+        let news = PageNews {
+            page,
+            old: old.as_ref(),
+            update: &update,
+            is_dated: order > 0,
+            failed: failed.last,
+            origins: &origins,
+        };
+        passes.by_seed.add(&news, &passes.times)?;
+        if update.only_failed && !failed.is_news {
             if is_affected {
                 resolve_links_again(page, true, &mut intra, passes)?;
             }

@@ -4,6 +4,7 @@
 
 mod aliases;
 mod bad_records;
+mod batch_fetches;
 mod blocklist;
 mod canonical;
 mod deduplicate;
@@ -18,9 +19,11 @@ mod intra_links;
 mod link_delta;
 mod links;
 mod loss;
+mod origins;
 mod page_update;
 mod pages;
 mod passes;
+mod pieces;
 mod push;
 mod record_order;
 mod refusal;
@@ -30,6 +33,7 @@ mod request;
 mod resolve;
 mod row_blocks;
 mod rows;
+mod seed_fetches;
 mod site_records;
 mod targets;
 pub(in crate::engine) mod undo;
@@ -215,6 +219,7 @@ fn finish_batch(
         batch,
         failures,
         fetches,
+        by_seed,
         times,
         ..
     } = passes;
@@ -231,6 +236,8 @@ fn finish_batch(
         failing: failures.failing,
         last_fetch: fetches.last_fetch(times.batch()),
         observed: fetches.observed,
+        attributed: by_seed.attributed,
+        unattributed: by_seed.unattributed,
     };
     changes.put(&tables::BATCHES, &batch, &record)?;
     let changed = changed.finish()?;
@@ -365,7 +372,9 @@ fn run_passes(
         hasher.update(&time.to_le_bytes());
     }
     watch.stage("sort", None);
-    let input = deduplicate::deduplicate(collector.finish()?, passes)?;
+    let collected = collector.finish()?;
+    passes.by_seed.any_seed = collected.any_seed;
+    let input = deduplicate::deduplicate(collected, passes)?;
     watch.stage("find", None);
     let (urls, mut site_records) = (input.urls, input.sites);
     let resolved = resolve::resolve(urls, &input.unnamed, &mut site_records, passes)?;
@@ -406,6 +415,7 @@ fn run_passes(
         report.repeats = Some(number);
     }
     report.failed = passes.failures.failed;
+    report.attributed = passes.by_seed.attributed;
     // The links pass has counted all losses, and nothing was changed yet.
     let (limit, snapshot) = (request.max_loss, request.snapshot);
     passes
@@ -415,6 +425,7 @@ fn run_passes(
     report.learned = LearnedCounts::from(&passes.fetches.observed);
     let fetches = passes.take(|passes| &mut passes.fetches.events)?;
     fetch_log::yields_pass(fetches, passes)?;
+    seed_fetches::seed_fetches_pass(passes)?;
     watch.stage("rows", None);
     let rows = passes.take(|passes| &mut passes.new_rows)?;
     rows::rows_pass(rows, passes)?;

@@ -9,7 +9,7 @@ use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_formats::ingest::{Attribute, UncrawledOutlinks};
 use seedbank_store::links::{BLOCK_LEN, LinkKey};
 use seedbank_store::records::{PageRecord, PageState, PreviousPage, SiteDefaults, SiteRecord};
-use seedbank_store::{self, Hash128, Sorted, StoreError, tables};
+use seedbank_store::{self, Sorted, StoreError, tables};
 
 /// Writes the records of pages, and emits changes of their sites.
 pub(super) fn pages_pass(mut events: Sorted, passes: &mut Passes<'_>) -> Result<()> {
@@ -189,11 +189,6 @@ fn attributes(record: &mut PageRecord, update: &PageUpdate) {
     }
 }
 
-/// Returns the digest that counts for P_uniq, which is that of a crawled page.
-fn counted_digest(record: &PageRecord) -> Option<Hash128> {
-    record.digest.filter(|_| record.state == PageState::Crawled)
-}
-
 fn count_changes(
     page: PageId,
     old: Option<&PageRecord>,
@@ -222,7 +217,10 @@ fn count_changes(
     delta.intra_links += change.intra.unwrap_or(0);
     delta.inter_links += change.inter;
     // Only digests of crawled pages count.
-    let (lost, gained) = (old.and_then(counted_digest), counted_digest(new));
+    let (lost, gained) = (
+        old.and_then(PageRecord::counted_digest),
+        new.counted_digest(),
+    );
     if lost != gained {
         for (digest, by) in [(lost, -1), (gained, 1)] {
             if let Some(digest) = digest {

@@ -4,11 +4,12 @@
 //! input events -> portions -> [distinct URLs] -> ids -> [pieces of records by page]
 //!   what records say of aliases -> [pages that link to aliases which change]
 //!   records of sites by name, with the ids -> pages, sites
-//!   canonical records by page, such pages -> links pass -> targets, new rows, members, pages
+//!   canonical records by page, such pages -> links pass -> targets, new rows, members, pages, fetches
 //!   new rows by hash  -> rows pass   -> members, rows
 //!   members by row    -> members pass-> rows, row counts
 //!   rows by row       -> blocks pass -> targets
 //!   fetches by page   -> yields pass -> what fetches brought
+//!   fetches by page, their digests -> seed fetches pass
 //!   targets by page   -> targets pass-> pages, row counts   (in-links, uncrawled counts)
 //!   pages by page     -> pages pass  -> digests, sites
 //!   row counts, row hashes, digests, sites -> the last passes
@@ -33,6 +34,7 @@ use roaring::RoaringTreemap;
 use serde::{Deserialize, Serialize};
 
 use super::aliases::Aliases;
+use super::batch_fetches::BatchFetches;
 use super::blocklist::Blocklist;
 use super::failed_run::FailureCounts;
 use super::fetch_log::FetchLog;
@@ -51,7 +53,7 @@ use seedbank_store::{self, Changes, PageSetWriter, Sorted, Sorter, Store, StoreE
 
 /// Number of shares of the memory budget. Two thirds of them can be in use at the same time; the
 /// rest covers allocator overhead and read-ahead.
-const SHARES: usize = 45;
+const SHARES: usize = 48;
 
 /// Number of shares of a sorter: for one that sorts every link, for one that sorts every row, and
 /// for most others.
@@ -89,6 +91,8 @@ pub(super) struct Passes<'a> {
     pub(super) failures: FailureCounts,
     /// What fetches brought, and what they overwrite; complete after the links pass.
     pub(super) fetches: FetchLog,
+    /// Fetches by seed; complete after the links pass.
+    pub(super) by_seed: BatchFetches,
     /// Loss by the batch; complete after the links pass.
     pub(super) loss: Loss,
     /// Changes of aliases by the batch; complete before the links pass.
@@ -139,6 +143,7 @@ impl<'a> Passes<'a> {
             times: FetchTimes::none(),
             failures: FailureCounts::load(writer)?,
             fetches: FetchLog::new(writer, sorter())?,
+            by_seed: BatchFetches::new(sorter(), sorter()),
             loss: Loss::default(),
             aliases: Aliases::load(writer)?,
             records: large(),

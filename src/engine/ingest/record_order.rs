@@ -60,18 +60,23 @@ impl RecordHasher {
         targets: &[u32],
         urls: &Urls,
     ) -> Result<RecordOrder> {
-        self.hashes.resize(urls.len(), 0);
         let (mut links, mut sum) = (0, 0_u128);
         for target in targets {
             links += urls.key_length(*target) as u64;
-            let hash = &mut self.hashes[*target as usize];
-            if *hash == 0 {
-                urls.key(*target, &mut self.key);
-                *hash = first_half(&blake3::hash(&self.key));
-            }
-            sum = sum.wrapping_add(*hash);
+            sum = sum.wrapping_add(self.hash_of(*target, urls));
         }
         Ok(RecordOrder::new(&update.digest_bytes()?, links, sum))
+    }
+
+    /// Returns the hash of a URL's key.
+    pub(super) fn hash_of(&mut self, url: u32, urls: &Urls) -> u128 {
+        self.hashes.resize(urls.len(), 0);
+        let hash = &mut self.hashes[url as usize];
+        if *hash == 0 {
+            urls.key(url, &mut self.key);
+            *hash = first_half(&blake3::hash(&self.key));
+        }
+        *hash
     }
 }
 

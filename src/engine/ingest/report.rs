@@ -49,6 +49,9 @@ pub struct IngestReport {
     /// What is learned from the fetches of pages that the bank had before.
     #[serde(default)]
     pub learned: LearnedCounts,
+    /// Number of fetches that crawlers attribute to seeds.
+    #[serde(default)]
+    pub attributed: u64,
     /// Input that was skipped because of the blocklist.
     #[serde(default, skip_serializing_if = "BlockedCounts::is_nothing")]
     pub blocked: BlockedCounts,
@@ -93,6 +96,7 @@ impl IngestReport {
             stale: 0,
             failed: 0,
             learned: LearnedCounts::default(),
+            attributed: 0,
             blocked: BlockedCounts::default(),
             rejects_file: None,
             rejects_listed: 0,

@@ -9,8 +9,9 @@ use roaring::RoaringTreemap;
 
 use super::canonical::{PAGE, PIECE, by_record, split_key};
 use super::fields::{Fields, group};
-use super::gather::{Gaps, HAS_RECORD, put_gap, put_input, take_input};
+use super::gather::HAS_RECORD;
 use super::passes::{PageEvent, Passes, SiteDelta, page_event, target_event};
+use super::pieces::{Gaps, PageInput, put_gap, put_input, take_input};
 use super::site_records::SortedSiteRecords;
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::{PageId, SiteId};
@@ -141,8 +142,18 @@ pub(super) fn group_by_page(
             let (url, order) = (fields.u32()?, fields.u64()?);
             let page = found.get(url as usize).ok_or_else(unknown)?;
             bytes.clear();
-            let input = take_input(&mut value)?;
-            put_input(input, &mut bytes)?;
+            let packed = take_input(&mut value)?;
+            let mut input = seedbank_store::unpack(packed)?;
+            if let PageInput::Origin(origin) = &mut input {
+                let id = |rank| {
+                    let at = usize::try_from(rank).ok().and_then(|rank| found.get(rank));
+                    Ok(at.ok_or_else(unknown)?.0)
+                };
+                *origin = origin.renumbered(id)?;
+                put_input(&seedbank_store::pack(&input)?, &mut bytes)?;
+            } else {
+                put_input(packed, &mut bytes)?;
+            }
             targets.clear();
             for rank in Gaps::new(value) {
                 let at = usize::try_from(rank).ok().and_then(|rank| found.get(rank));
@@ -151,7 +162,6 @@ pub(super) fn group_by_page(
             // Ranks are in URL order, ids are not.
             targets.sort_unstable();
             let first = targets.first().copied().map(PageId);
-            let input = seedbank_store::unpack(input)?;
             passes.aliases.add_input(*page, (&input, order), first);
             let mut last = 0;
             for target in &targets {

@@ -23,8 +23,8 @@ use crate::engine::error::UndoError;
 use crate::engine::{Bank, EngineError, Result};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_store::records::{
-    BatchCounts, BatchId, BatchKind, BatchRecord, Counters, Observed, PageRecord, PageState,
-    RemovedRow, SiteDefaults, SiteRecord, UndoRecord,
+    BatchCounts, BatchId, BatchKind, BatchRecord, Counters, FetchCounts, Observed, PageRecord,
+    PageState, RemovedRow, SiteDefaults, SiteRecord, UndoRecord,
 };
 use seedbank_store::tables::{self, PageSetKey};
 use seedbank_store::{Changes, Key, StoreError, Value, Writer};
@@ -122,6 +122,8 @@ impl Bank {
             failing,
             last_fetch,
             observed: Observed::default(),
+            attributed: 0,
+            unattributed: FetchCounts::default(),
         };
         changes.put(&tables::BATCHES, &batch, &record)?;
         watch.stage("commit", None);

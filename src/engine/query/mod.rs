@@ -9,6 +9,7 @@ pub(crate) mod diff;
 mod dry_run;
 mod events;
 pub(crate) mod explain;
+mod fetch_origin;
 mod linked;
 mod lists;
 pub(crate) mod metrics;
@@ -19,6 +20,7 @@ mod plans;
 mod previous_list;
 mod quotas;
 mod search;
+mod seed_results;
 mod site_facts;
 mod status;
 mod turnover;
@@ -29,6 +31,7 @@ pub use seedbank_algorithms::fetch_status::FetchStatus;
 pub use seedbank_algorithms::page::AliasBy;
 pub use seedbank_store::records::{CoverStop, Failures, PageState};
 
+pub use crate::engine::history::seed_counts::{SeedCounts, SeedPromise};
 pub use answers::{
     AliasView, BatchSummary, BatchView, ByPolicy, CoreView, CounterView, Evidence, History,
     PageView, Seed, SuccessorView, Which,
@@ -50,6 +53,7 @@ pub use explain::{
     SidePosition, SiteExplanation, SiteInPlan, SiteSeed, SiteWhy, Uncovered, Unreached,
     ValueBreakdown, WebOfSite, WebSeed, WebTerms, WebValueBreakdown, Why,
 };
+pub use fetch_origin::FetchOrigin;
 pub use linked::{LinkDirection, LinkedPage, LinkedPages, LinkedRequest};
 pub use lists::{Cores, Seeds};
 pub use page_facts::{Aliases, AttributeSource, PageFacts, PageLimits, PageYield, SeenInBatch};
@@ -58,6 +62,7 @@ pub use plans::{PlanDetail, PlanSummary, Plans};
 pub use previous_list::{ListWithPrevious, PreviousList};
 pub use quotas::{QuotaBy, QuotaRequest, Quotas, SiteQuota};
 pub use search::{FoundPage, FoundSite, SearchLimits, SearchResult};
+pub use seed_results::{SeedResult, SeedResults};
 pub use site_facts::{
     FailingPages, LinkedSite, RepeatedDigest, SiteAttributes, SiteDigests, SiteFacts, SiteLimits,
     SiteLinkCounts, SitePageCounts,

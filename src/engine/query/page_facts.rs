@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::answers::AliasView;
 use super::by_site::{LinksBySite, by_site};
 use super::explain::{PageInPlan, page_in_plans};
+use super::fetch_origin::{FetchOrigin, fetch_origin};
 use super::nearest;
 use super::views::{Views, uncrawled_outlinks};
 use crate::engine::{Bank, EngineError};
@@ -117,6 +118,9 @@ pub struct PageFacts {
     /// What its fetches after the first brought; absent if it was not fetched twice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub yields: Option<PageYield>,
+    /// How a crawler came to the last fetch that it attributed to a seed; absent if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<FetchOrigin>,
     /// Batch that first mentioned the page.
     pub first_seen: SeenInBatch,
     /// Last batch with a record for the page; absent for a page known only from links.
@@ -174,7 +178,7 @@ impl Bank {
     /// [`EngineError::UnknownPage`], with similar URLs, if the bank does not contain the page.
     ///
     /// Cost: the rows that link to the page and the pages that share each row; the linking pages of each
-    /// named site; at most 20 point reads per plan. Memory: a count per linking site, and the pages of one
+    /// named site; at most 20 point reads per plan, and one for each batch since its last fetch with a seed. Memory: a count per linking site, and the pages of one
     /// site.
     pub fn page(&self, url: &str, limits: PageLimits) -> Result<PageFacts, EngineError> {
         let views = Views::open(self)?;
@@ -185,6 +189,7 @@ impl Bank {
             Ok(SeenInBatch { batch, at })
         };
         let (aliases, links_to_alias) = aliases(&views, page, limits.examples)?;
+        let failures = views.reader.get(&tables::FAILURES, &page)?;
         let of_site = views.reader.need(&tables::SITES, &page.site())?.defaults;
         Ok(PageFacts {
             url: location.url(views.naming.sites),
@@ -200,8 +205,9 @@ impl Bank {
             uncrawled_given: record.uncrawled_given.is_some(),
             digest: record.digest.is_some(),
             fetched: record.fetched,
-            failures: views.reader.get(&tables::FAILURES, &page)?,
+            failures,
             yields: yields(&views, page)?,
+            origin: fetch_origin(&views, page, &record, failures.is_some())?,
             first_seen: seen(record.first_seen)?,
             last_seen: record.last_seen.map(seen).transpose()?,
             outlinks: outlinks(&views, page, &record, limits)?,

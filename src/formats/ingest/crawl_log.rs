@@ -13,6 +13,8 @@ pub(super) struct LogLine<'a> {
     /// The start time of the fetch.
     started: Option<&'a str>,
     pub(super) digest: Option<&'a str>,
+    /// The source tag: the seed that the URL was found from, if the crawler tags seeds.
+    pub(super) source: Option<&'a str>,
 }
 
 impl<'a> LogLine<'a> {
@@ -48,12 +50,19 @@ impl<'a> LogLine<'a> {
                 .next()
                 .filter(present),
             digest: Some(digest?).filter(present),
+            source: fields.next().filter(present),
         })
     }
 
     /// Returns the last step of the discovery path.
     pub(super) fn last_step(&self) -> Option<char> {
         self.path.chars().next_back().filter(|step| *step != '-')
+    }
+
+    /// Returns the number of steps from a seed.
+    pub(super) fn depth(&self) -> Option<u32> {
+        let steps = self.path.chars().filter(|step| *step != '-').count();
+        u32::try_from(steps).ok()
     }
 
     /// Returns whether the fetch was a prerequisite of the crawler (`robots.txt`, a DNS lookup), or a

@@ -79,7 +79,7 @@ pub use piece_parser::PieceParser;
 pub use progress::Progress;
 pub use read::{ReadError, ReadPiece, read_batch, read_pieces};
 pub use record::{
-    Attribute, Event, FailedFetches, MAX_CLICKS, MAX_QUALITY, MAX_UNCRAWLED_OUTLINKS,
+    Attribute, Event, FailedFetches, FetchOrigin, MAX_CLICKS, MAX_QUALITY, MAX_UNCRAWLED_OUTLINKS,
     PageAttributes, PageRecord, SiteAttributes, UncrawledOutlinks,
 };
 pub use record_source::Record;

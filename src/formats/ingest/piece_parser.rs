@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::interner::{Interner, UrlNumber};
 use super::location::Naming;
-use super::record::Event;
+use super::record::{Event, FetchOrigin};
 use super::reject::{Fault, MAX_LISTED_REJECTS, Position, Reject, excerpt};
 use super::summary::{DropReason, ReadSummary, SkipReason};
 use super::timestamp::Timestamp;
@@ -99,6 +99,27 @@ impl PieceParser {
         number.map_err(|problem| Fault::page_url(&problem))
     }
 
+    /// Parses the URL of another page in this field; an invalid URL rejects the record.
+    pub fn other_page(&mut self, field: &str, url: &str) -> Result<UrlNumber, Fault> {
+        let number = self.urls.parse(url, self.naming);
+        number.map_err(|problem| Fault::url(field, &problem))
+    }
+
+    /// Returns how a crawler came to a page, from its log or notes. What is not the URL of a page is ignored:
+    /// tags of seeds can be any text, and pages are found by way of other schemes too.
+    pub(super) fn noted_origin(
+        &mut self,
+        seed: Option<&str>,
+        via: Option<&str>,
+        depth: Option<u32>,
+    ) -> Option<Box<FetchOrigin<UrlNumber>>> {
+        let mut page = |url| self.urls.parse(url, self.naming).ok();
+        // The rest is of no use without a seed.
+        let seed = Some(page(seed?)?);
+        let via = via.and_then(page);
+        FetchOrigin { seed, via, depth }.known()
+    }
+
     /// Parses the redirect or canonical URL of a page. Returns `None` if it is the page itself, or
     /// invalid, which is counted.
     pub fn alias_target(&mut self, from: UrlNumber, url: &str) -> Option<UrlNumber> {
@@ -180,7 +201,8 @@ fn heap_bytes(event: &Event<UrlNumber>) -> usize {
     match event {
         Event::Record(record) => {
             let outlinks = record.outlinks.as_ref();
-            outlinks.map_or(0, |outlinks| size_of_val(outlinks.as_slice()))
+            let origin = record.origin.as_deref().map_or(0, size_of_val);
+            origin + outlinks.map_or(0, |outlinks| size_of_val(outlinks.as_slice()))
         }
         Event::Rejected(reject) => reject.file.len() + reject.detail.len() + reject.record.len(),
         Event::Site(site) => site.site.len(),

@@ -107,6 +107,28 @@ pub struct PageRecord<U = Location> {
     pub failures: Option<FailedFetches>,
     /// What fetches of the page after the first brought so far; replaces what the bank has learned.
     pub sums: Option<Yield>,
+    /// How the crawler came to the fetch; `None` if it does not say so.
+    pub origin: Option<Box<FetchOrigin<U>>>,
+}
+
+/// How a crawler came to fetch a page, as far as it says so. `U` is a URL.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FetchOrigin<U = Location> {
+    /// The seed that the crawl came from.
+    pub seed: Option<U>,
+    /// The page by which the crawler found this one.
+    pub via: Option<U>,
+    /// The number of links from the seed.
+    pub depth: Option<u32>,
+}
+
+impl<U> FetchOrigin<U> {
+    /// Returns the origin, or `None` if it says nothing.
+    #[must_use]
+    pub fn known(self) -> Option<Box<Self>> {
+        let is_known = self.seed.is_some() || self.via.is_some() || self.depth.is_some();
+        is_known.then(|| Box::new(self))
+    }
 }
 
 /// Consecutive fetches of a page that failed.
@@ -140,6 +162,7 @@ impl<U> PageRecord<U> {
             gone: false,
             failures: None,
             sums: None,
+            origin: None,
         }
     }
 
@@ -167,13 +190,14 @@ impl<U> PageRecord<U> {
 }
 
 impl<U: Clone + PartialEq> PageRecord<U> {
-    /// Returns whether the record has failed fetches and nothing else.
+    /// Returns whether the record has failed fetches and nothing else, except for their origin.
     #[must_use]
     pub fn is_only_failures(&self) -> bool {
         self.failures.is_some()
             && *self
                 == Self {
                     failures: self.failures,
+                    origin: self.origin.clone(),
                     ..Self::new(self.url.clone())
                 }
     }
@@ -285,6 +309,13 @@ impl Event<UrlNumber> {
                 gone: record.gone,
                 failures: record.failures,
                 sums: record.sums,
+                origin: record.origin.map(|origin| {
+                    Box::new(FetchOrigin {
+                        seed: origin.seed.map(at),
+                        via: origin.via.map(at),
+                        depth: origin.depth,
+                    })
+                }),
             }),
             Self::Link { from, to } => Event::Link {
                 from: at(from),

@@ -76,6 +76,12 @@ pub struct Record {
     observed_days: Option<Number>,
     #[serde(skip_serializing_if = "Option::is_none")]
     new_links: Option<Number>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    via: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    depth: Option<u32>,
 }
 
 impl Record {
@@ -99,6 +105,9 @@ impl Record {
             failed: None,
             observed_days: None,
             new_links: None,
+            seed: None,
+            via: None,
+            depth: None,
         }
     }
 
@@ -232,6 +241,27 @@ impl Record {
         let number = |sum: u64| Number::from_f64(sum as f64 / YIELD_UNIT as f64);
         self.observed_days = number(sums.days);
         self.new_links = number(sums.new);
+        self
+    }
+
+    /// Sets the seed that the crawl came from when it fetched the page.
+    #[must_use]
+    pub fn seed(mut self, url: impl Into<String>) -> Self {
+        self.seed = Some(url.into());
+        self
+    }
+
+    /// Sets the page by which the crawler found this one.
+    #[must_use]
+    pub fn via(mut self, url: impl Into<String>) -> Self {
+        self.via = Some(url.into());
+        self
+    }
+
+    /// Sets the number of links from the seed.
+    #[must_use]
+    pub const fn depth(mut self, depth: u32) -> Self {
+        self.depth = Some(depth);
         self
     }
 

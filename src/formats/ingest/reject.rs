@@ -115,6 +115,12 @@ impl Fault {
         Self::new(reason, error.to_string())
     }
 
+    /// Creates the fault of a record with an invalid URL in this field.
+    pub(super) fn url(field: &str, error: &UrlError) -> Self {
+        let Self { reason, detail } = Self::page_url(error);
+        Self::new(reason, format!("{field}: {detail}"))
+    }
+
     /// Creates the fault of a record with an invalid time in this field.
     pub(super) fn timestamp(field: &str, error: TimestampError) -> Self {
         Self::new(RejectReason::InvalidTimestamp, format!("{field}: {error}"))

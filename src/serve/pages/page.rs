@@ -11,7 +11,7 @@ use crate::engine::query::{
     PageLimits, PolicyVerdict, SeenInBatch, Why,
 };
 use crate::html::text::Count;
-use crate::render::{failed_fetches, page_reason, page_yield, proof, state_name};
+use crate::render::{failed_fetches, fetch_origin, page_reason, page_yield, proof, state_name};
 use crate::serve::address::{self, Address, line_html};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
@@ -111,6 +111,12 @@ impl Page<'_> {
         let facts = &self.facts;
         let alias = facts.alias.as_ref();
         line_html(&page_reason(&plan.run, why, &facts.site, alias))
+    }
+
+    /// Says how a crawler came to the last fetch that it attributed to a seed.
+    fn origin(&self) -> String {
+        let origin = self.facts.origin.as_ref();
+        origin.map_or_else(String::new, |origin| line_html(&fetch_origin(origin)))
     }
 
     /// Returns title, direction, links and table of the links in both directions.

@@ -5,14 +5,15 @@ use serde::Deserialize;
 
 use super::events::refresh_table;
 use super::layout::{Layout, Pager, pager};
-use crate::engine::query::{PlanDetail, Turnover};
-use crate::engine::refresh::RefreshView;
+use crate::engine::query::{PlanDetail, SeedResult, Turnover};
+use crate::engine::refresh::{RefreshId, RefreshView};
 use crate::html::sparkline::sparkline;
 use crate::html::text::Count;
 use crate::render::{PlanWithCommand, proof, verdict_advice, verdict_sentence};
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
+use crate::serve::extract::which;
 use crate::serve::media_type::MediaType;
 use crate::serve::query_params::{TableName, integer};
 use crate::serve::table::{Cell, Column, Table, csv_answer};
@@ -22,6 +23,9 @@ const SPARK: usize = 12;
 
 /// Maximum number of refreshes on the page.
 const ROWS: usize = 100;
+
+/// Maximum number of fetches that are counted for the page.
+const MAX_FETCHES: u64 = 2_000_000;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -48,6 +52,8 @@ struct Page<'a> {
     from: usize,
     /// Number of stored refreshes.
     total: usize,
+    /// What crawlers fetched from the seeds of the last list from which they started.
+    results: Option<(RefreshId, Table)>,
 }
 
 pub(super) fn render(
@@ -81,9 +87,19 @@ pub(super) fn render(
     let address = address::plan(&name);
     let refreshes =
         table_of(&refreshes[begin..end], &turnover).with_files(&address, &Address::new("/batches"));
+    let results = context
+        .bank
+        .last_seed_results(which(Some(name.clone()), None), MAX_FETCHES)?;
     if media_type == MediaType::Csv {
-        return csv_answer(&[refreshes], table.as_ref(), &name);
+        let results = results.iter().map(|results| result_table(&results.seeds));
+        let tables: Vec<Table> = [refreshes].into_iter().chain(results).collect();
+        return csv_answer(&tables, table.as_ref(), &name);
     }
+    let results = results.map(|results| {
+        let shown = results.seeds.len().min(ROWS);
+        let table = result_table(&results.seeds[..shown]).with_files(&address, &address);
+        (results.refresh, table)
+    });
     let last = turnover.len().saturating_sub(SPARK);
     let gained: Vec<u64> = turnover[last..].iter().map(|of| of.gained).collect();
     Answer::page(&Page {
@@ -99,6 +115,7 @@ pub(super) fn render(
         spark: (from == 0 && gained.len() > 1).then(|| sparkline("New seeds", &gained)),
         from,
         total,
+        results,
     })
 }
 
@@ -121,6 +138,40 @@ fn table_of(refreshes: &[RefreshView], turnover: &[Turnover]) -> Table {
         row.splice(place..place, changes.map(Cell::count));
     }
     table
+}
+
+/// Returns what crawlers fetched from seeds, beside what the list promised.
+fn result_table(seeds: &[SeedResult]) -> Table {
+    let row = |seed: &SeedResult| {
+        let promised = seed.promised;
+        vec![
+            Cell::count(Some(seed.rank)),
+            Cell::Page(seed.url.clone()),
+            Cell::Count(seed.counts.fetched),
+            Cell::Count(seed.counts.new),
+            Cell::Count(seed.counts.failed),
+            Cell::Count(seed.counts.duplicates),
+            Cell::count(promised.map(|of| of.pages)),
+            Cell::count(promised.map(|of| of.known)),
+        ]
+    };
+    let columns = vec![
+        Column::number("rank", "Rank"),
+        Column::text("seed", "Seed"),
+        Column::number("fetched", "Fetched"),
+        Column::number("new", "New"),
+        Column::number("failed", "Failed"),
+        Column::number("duplicates", "Duplicates"),
+        Column::number("promised_pages", "Promised pages"),
+        Column::number("promised_known", "Not crawled then"),
+    ];
+    let rows = seeds.iter().map(row).collect();
+    Table::new(
+        "results",
+        "What crawls from the seeds brought",
+        columns,
+        rows,
+    )
 }
 
 impl Page<'_> {

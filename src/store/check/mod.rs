@@ -43,6 +43,7 @@ mod page_history;
 mod page_index;
 mod refreshes;
 mod rows;
+mod seed_fetches;
 mod sites;
 mod step_cache;
 mod undo;
@@ -211,6 +212,7 @@ impl Store {
         walk.linked();
         walk.failures(&counters)?;
         walk.yields(&counters)?;
+        walk.seed_fetches()?;
         walk.page_history(&counters)?;
         walk.undo(&counters)?;
         walk.blocklist(&counters)?;

@@ -264,7 +264,9 @@ impl Walk<'_> {
 #[cfg(test)]
 mod tests {
     use crate::tables::PageSetKey;
-    use crate::tables::records::{BatchCounts, BatchKind, BatchRecord, Observed, Settings};
+    use crate::tables::records::{
+        BatchCounts, BatchKind, BatchRecord, FetchCounts, Observed, Settings,
+    };
     use crate::{Changes, Writer, create, tables};
     use seedbank_algorithms::page::PageSet;
     use seedbank_algorithms::watch::Unwatched;
@@ -294,6 +296,8 @@ mod tests {
             failing: 0,
             last_fetch: 0,
             observed: Observed::default(),
+            attributed: 0,
+            unattributed: FetchCounts::default(),
         };
         let mut changes = Changes::new(&writer.spill_folder(), 1 << 20);
         changes.put(&tables::BATCHES, &u32::MAX, &record).unwrap();

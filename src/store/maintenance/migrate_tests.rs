@@ -26,7 +26,7 @@ const TABLES: &[TableInfo] = ALL.split_at(ALL.len() - FORMAT_0.missing_tables).0
 pub(crate) const FORMAT_0: OlderFormat = OlderFormat {
     number: 0,
     next: 1,
-    missing_tables: 5,
+    missing_tables: 6,
 };
 
 /// From format 0 to format 1.

@@ -12,6 +12,7 @@ use super::records::evidence::{
 use super::records::links::{LinkBlock, LinkKey};
 use super::records::page_blocks::PageBlock;
 use super::records::plan_lists::ListText;
+use super::records::seed_fetches::{SeedFetches, SeedFetchesKey};
 use super::records::step_cache::StepCacheRecord;
 use super::records::undo::{BlocklistEntry, Overwritten, UndoKey};
 use super::records::{
@@ -80,7 +81,7 @@ tables! {
         key "site u32, 128-bit hash of the digest", value "pages, varint, never 0";
     /// Batches by number.
     BATCHES = "batches": u32 => BatchRecord, Scan, History,
-        key "batch u32", value "record: name, kind, inputs, digest, time, counts; numbers of stale records, of failed fetches, of pages with failed fetches, and of what fetches brought, up to the last one that is not 0, varints";
+        key "batch u32", value "record: name, kind, inputs, digest, time, counts; numbers of stale records, of failed fetches, of pages with failed fetches, of what fetches brought, of fetches attributed to seeds and, of all others, of those that did not fail, of new pages and of failed ones, if there are any, varints";
     /// Previous state, spam mark and row of pages, stored by the batch that changed one of them.
     PAGE_HISTORY = "page_history": (u32, PageId) => PreviousPage, Lookup, History,
         key "batch u32, site u32, index u32", value "record: state, spam mark, row";
@@ -168,6 +169,9 @@ tables! {
     /// What the last 40 batches overwrote of the fetches of pages that had been fetched before.
     FETCH_HISTORY = "fetch_history": (u32, LinkKey) => PreviousFetches, Scan, History,
         key "batch u32, site u32, block of 64 page indexes u32", value "for each page the gap of its position, flags, time of the fetch before and sums of `yields` before, varints; links gained and lost, gap-coded";
+    /// Fetches of a batch that crawlers attribute to seeds.
+    SEED_FETCHES = "seed_fetches": SeedFetchesKey => PageBlock<SeedFetches>, Lookup, Pages,
+        key "batch u32, site u32, block of 4096 page indexes u32", value "distinct facts, and pages with gaps: of the fetch that did not fail and of the last one that failed, the seed, the page that led to it and the depth; whether the page was new, and whether its content was that of another page";
 }
 
 /// Keys of `meta`. The discriminants are stored.

@@ -50,7 +50,7 @@ pub(super) fn run(data: &[u8]) {
         BATCHES PAGE_HISTORY REMOVED_ROWS PLANS REFRESHES CORES CORE_SCORES COMPONENT_CACHE COMPONENT_CACHE_ORDER
         NEAR_CORE_CACHE CORE_ORIGINS COVERS PAGE_SETS SEEDS CORE_MEMBERS CORE_EVIDENCE PAGE_EVIDENCE REACH META
         ALIASES ALIAS_REFERENCES FINAL_LIST PLAN_LISTS UNDO BLOCKLIST SEED_PAGES STEP_CACHE FAILURES YIELDS
-        FETCH_HISTORY);
+        FETCH_HISTORY SEED_FETCHES);
 }
 
 fn entry<K: Key, V: Value>(table: &Table<K, V>, key: &[u8], value: &[u8]) {
@@ -185,7 +185,7 @@ const FIRST: &str = r#"
 {"url": "http://b.example/1", "outlinks": ["http://c.example/"], "uncrawled_outlinks": 7}
 {"url": "http://e.example/", "outlinks": ["http://a.example/"], "fetched": "2026-11-19T04:00:00Z"}
 {"url": "http://s.example/", "outlinks": ["http://c.example/"], "spam": true}
-{"url": "http://busy.example/", "status": 503}
+{"url": "http://busy.example/", "status": 503, "seed": "http://a.example/", "via": "http://b.example/", "depth": 2}
 "#;
 
 const SECOND: &str = r#"

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::engine::history::seed_counts::SeedCounts;
 use crate::engine::plan::NAME_PATTERN;
 use crate::engine::query::answers::SuccessorView;
 use seedbank_formats::ingest::{URL_PATTERN, counts_by};
@@ -216,6 +217,9 @@ pub struct DiffSummary {
     pub causes: BTreeMap<Cause, u32>,
     /// Number of lost seeds that are dead now and have a successor.
     pub successors: u32,
+    /// Number of kept seeds whose fetches between the two refreshes brought no new page.
+    #[serde(default)]
+    pub kept_without_new: u32,
 }
 
 /// Change of one seed with its cause.
@@ -265,6 +269,10 @@ pub struct SeedChange {
     /// Dead seed that it succeeds, with the plan parameter `succeed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub succeeds: Option<SuccessorView>,
+    /// What crawlers fetched from a kept seed between the two refreshes; absent without such fetches, and if the
+    /// refreshes are not of one plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fetches: Option<SeedCounts>,
     /// Current successor of a lost seed that is gone, spam or no longer a hub.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub successor: Option<SuccessorView>,

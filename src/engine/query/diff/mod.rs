@@ -23,6 +23,7 @@ pub(super) use side::Side;
 use super::answers::SuccessorView;
 use super::views::{Views, successor_view};
 use crate::engine::error::RequestError;
+use crate::engine::history::seed_counts::{SeedCounts, batches, counts_by_seed};
 use crate::engine::history::succession::{OldSeed, Successors};
 use crate::engine::plan::DEFAULT_PLAN;
 use crate::engine::{Bank, EngineError, Which};
@@ -37,7 +38,8 @@ impl Bank {
     /// Compares two seed lists.
     ///
     /// Cost: one scan of the seeds and cores of both refreshes, and the sets of changed pages of the batches
-    /// between them; for each gained or lost seed a few reads of the page, its targets and its core.
+    /// between them, and the fetches that crawlers attributed to seeds in these batches; for each gained or lost seed
+    /// a few reads of the page, its targets and its core.
     pub fn diff(&self, request: &DiffRequest) -> Result<SeedDiff, EngineError> {
         let watch = self.watch();
         let views = Views::open(self)?;
@@ -48,6 +50,7 @@ impl Bank {
         let mut lost = Vec::new();
         let mut moved = Vec::new();
         let mut kept = Vec::new();
+        let fetches = fetches_between(&views, &from, &to)?;
         let causes = order::moves(&from.order, &to.order);
         for &page in &to.order {
             watch.proceed()?;
@@ -71,6 +74,7 @@ impl Bank {
             seed.succeeds = succeeds
                 .map(|succession| successor_view(&views, succession.page, succession))
                 .transpose()?;
+            seed.fetches = rank_before.and_then(|_| fetches.get(&page).copied());
             seeds.push(seed);
         }
         for &page in &from.order {
@@ -101,6 +105,13 @@ impl Bank {
             parameters_differ: pair.parameters_differ,
             differing_parameters: pair.differing_parameters(),
             causes: BTreeMap::new(),
+            kept_without_new: count(
+                moved
+                    .iter()
+                    .chain(&kept)
+                    .filter(|seed| seed.fetches.is_some_and(|counts| counts.new == 0))
+                    .count(),
+            ),
             successors: count(lost.iter().filter(|seed| seed.successor.is_some()).count()),
         };
         let seeds: Vec<SeedChange> = [gained, lost, moved, kept].concat();
@@ -109,6 +120,22 @@ impl Bank {
         }
         Ok(SeedDiff { summary, seeds })
     }
+}
+
+/// Returns what crawlers fetched from each seed between two refreshes of one plan.
+fn fetches_between(
+    views: &Views,
+    from: &Side,
+    to: &Side,
+) -> Result<BTreeMap<PageId, SeedCounts>, EngineError> {
+    let (Some(from), Some(to)) = (&from.run, &to.run) else {
+        return Ok(BTreeMap::new());
+    };
+    if from.record.plan != to.record.plan {
+        return Ok(BTreeMap::new());
+    }
+    let batches = batches(&views.reader, from.record.batch, to.record.batch)?;
+    Ok(counts_by_seed(&views.reader, &batches)?)
 }
 
 fn count(length: usize) -> u32 {
@@ -214,6 +241,7 @@ fn without_ranks(change: Change, url: String, detail: Option<&CauseDetail>) -> S
         changed_links: links.map(|links| links.0),
         core_links: links.map(|links| links.1),
         succeeds: None,
+        fetches: None,
         successor: None,
     }
 }

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! All have the same header. A line with a `reason` is of a page that was skipped (`SkippedReason` of the
-//! crawler's `src/util/constants.ts`), any other of one that was loaded or failed to load.
+//! crawler's `src/util/constants.ts`), any other of one that was loaded or failed to load. Only the former names the seed
+//! that the crawl came from; the others say which pages are seeds.
 
 use super::capture_entry::capture_entry;
 use super::json_lines::{Fields, parse_structure};
@@ -17,12 +18,23 @@ use crate::ingest::fetch::{Answer, Fetch};
 use crate::ingest::location::other_scheme;
 use crate::ingest::number::integer;
 use crate::ingest::piece_parser::PieceParser;
+use crate::ingest::record::Event;
 use crate::ingest::reject::{Fault, RejectReason};
 use crate::ingest::summary::SkipReason;
 use seedbank_algorithms::fetch_status::FetchStatus;
 
 /// The fields that are read.
-const FIELDS: [&str; 6] = ["format", "url", "ts", "status", "loadState", "reason"];
+const FIELDS: [&str; 9] = [
+    "format",
+    "url",
+    "ts",
+    "status",
+    "loadState",
+    "reason",
+    "seed",
+    "seedUrl",
+    "depth",
+];
 
 /// The `loadState` of a page that failed to load.
 const FAILED: u64 = 0;
@@ -63,7 +75,16 @@ impl EntryFormat for PageList {
             digest: None,
             location: None,
         };
-        capture_entry(&fetch, None, parser)
+        let mut entry = capture_entry(&fetch, None, parser)?;
+        if let Entry::One(Event::Record(record)) = &mut entry {
+            // Only lists of skipped pages name the seed; others say which pages are seeds.
+            let named = fields.text("seedUrl").ok().flatten();
+            let itself = (fields.raw("seed") == Some("true")).then_some(&*url);
+            let depth = fields.count("depth", u64::from(u32::MAX)).ok().flatten();
+            let depth = depth.and_then(|depth| u32::try_from(depth).ok());
+            record.origin = parser.noted_origin(named.as_deref().or(itself), None, depth);
+        }
+        Ok(entry)
     }
 }
 

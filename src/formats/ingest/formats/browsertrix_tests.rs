@@ -36,7 +36,7 @@ fn a_skipped_page_failed_only_if_it_was_asked_for() {
     };
     let failed = |status: &str| {
         record(&format!(
-            r#"{{"url":"http://a.example/x","status":"{status}","fetched":"2026-11-19T04:00:01.500Z"}}"#
+            r#"{{"url":"http://a.example/x","status":"{status}","fetched":"2026-11-19T04:00:01.500Z","seed":"http://a.example/","depth":1}}"#
         ))
     };
     assert_eq!(skipped("robotsTxt"), failed("robots"));
@@ -68,7 +68,7 @@ fn a_page_that_was_loaded_has_its_status() {
     };
     let fetched = |more: &str| {
         record(&format!(
-            r#"{{"url":"http://a.example/","fetched":"2026-11-19T04:00:00.000Z"{more}}}"#
+            r#"{{"url":"http://a.example/","fetched":"2026-11-19T04:00:00.000Z","seed":true,"depth":0{more}}}"#
         ))
     };
     for more in [

@@ -8,7 +8,8 @@
 //! The log does not list the links of pages. It says by which page each URL was found: a tree that
 //! has, of all links to a page, only the one that was followed. So pages and links are two formats
 //! of the same file. [`CrawlLog`] does not say which links a page has, and keeps those that the bank
-//! has from elsewhere; [`ViaLinks`] gives the tree, which replaces the links of the pages.
+//! has from elsewhere, but says from which seed each page was reached if the crawler tags seeds (the source column,
+//! `sourceTagSeeds`); [`ViaLinks`] gives the tree, which replaces the links of the pages.
 
 use super::capture_entry::capture_entry;
 use crate::ingest::crawl_log::LogLine;
@@ -105,7 +106,11 @@ fn page(line: &LogLine<'_>, time: &str, parser: &mut PieceParser) -> Result<Entr
         digest: line.digest,
         location: None,
     };
-    capture_entry(&fetch, None, parser)
+    let mut entry = capture_entry(&fetch, None, parser)?;
+    if let Entry::One(Event::Record(record)) = &mut entry {
+        record.origin = parser.noted_origin(line.source, line.via, line.depth());
+    }
+    Ok(entry)
 }
 
 /// Returns the meaning of a code of Heritrix (`FetchStatusCodes`), which is not positive; `None` for a decision of the crawler

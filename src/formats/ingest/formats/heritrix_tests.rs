@@ -149,3 +149,23 @@ fn links_are_those_that_were_followed() {
     let dns = of("1", "dns:b.example", "L", "http://a.example/");
     assert_eq!(dns, Err("no_link".to_owned()));
 }
+
+#[test]
+fn a_source_tag_is_the_seed() {
+    let tagged = |status: &str, source: &str| {
+        let line = line(status, "http://b.example/", "LRL", "http://a.example/x");
+        read(CrawlLog, &line.replace(" - -", &format!(" {source} 3t")))
+    };
+    let page = r#"{"url": "http://b.example/", "fetched": "2026-11-19T04:00:00.574Z", "digest": "sha1:YIUOKDGOLGI5JYHDTXRFFQ5FF4N2EJRV""#;
+    let failed =
+        r#"{"url": "http://b.example/", "fetched": "2026-11-19T04:00:00.574Z", "status": 503"#;
+    let origin = r#", "seed": "http://a.example/", "via": "http://a.example/x", "depth": 3}"#;
+    for (status, record) in [("200", page), ("503", failed)] {
+        let with = format!("{record}{origin}");
+        let without = format!("{record}}}");
+        assert_eq!(tagged(status, "http://a.example/"), records(&[&with]));
+        // A tag of another kind, and none.
+        assert_eq!(tagged(status, "tuesday"), records(&[&without]));
+        assert_eq!(tagged(status, "-"), records(&[&without]));
+    }
+}

@@ -13,6 +13,7 @@ pub(crate) mod page;
 pub mod page_blocks;
 pub(crate) mod page_history;
 pub mod plan_lists;
+pub mod seed_fetches;
 pub(crate) mod seeds;
 pub(crate) mod site_attributes;
 pub mod step_cache;
@@ -230,6 +231,12 @@ pub struct BatchRecord {
     /// What the fetches of the batch brought.
     #[serde(skip)]
     pub observed: Observed,
+    /// The number of fetches that crawlers attribute to seeds.
+    #[serde(skip)]
+    pub attributed: u64,
+    /// The fetches that no crawler attributes to a seed.
+    #[serde(skip)]
+    pub unattributed: FetchCounts,
 }
 
 /// What the fetches of a batch brought.
@@ -282,6 +289,31 @@ impl Observed {
             answered,
             new_links_of_first,
             is_bulk: is_bulk != 0,
+        }
+    }
+}
+
+/// Numbers of fetches.
+#[derive(
+    Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
+pub struct FetchCounts {
+    /// Fetches that did not fail: they found the page crawled, redirected or gone.
+    pub fetched: u64,
+    /// Those that crawled a page whose fetches had all failed before, or that was never fetched.
+    pub new: u64,
+    /// Fetches that failed.
+    pub failed: u64,
+}
+
+impl std::ops::Add for FetchCounts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            fetched: self.fetched.saturating_add(other.fetched),
+            new: self.new.saturating_add(other.new),
+            failed: self.failed.saturating_add(other.failed),
         }
     }
 }
@@ -436,28 +468,53 @@ impl Value for RowMembers {
     }
 }
 
+/// The position of the number of attributed fetches among those that follow a batch.
+const FIRST_OF_FETCHES: usize = 3;
+
 impl Value for BatchRecord {
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
-        let of_fetches = self.observed.numbers();
+        let of_others = self.unattributed;
         let numbers = [
             &[self.stale, self.failed, self.failing, self.last_fetch][..],
-            &of_fetches,
+            &self.observed.numbers(),
+            &[
+                self.attributed,
+                of_others.fetched,
+                of_others.new,
+                of_others.failed,
+            ],
         ]
         .concat();
+        // Numbers of fetches are complete or absent, so that a lost one is noticed.
         let last = numbers.iter().rposition(|number| *number != 0);
-        let numbers = &numbers[..last.map_or(0, |last| last + 1)];
+        let count = match last.map_or(0, |last| last + 1) {
+            count if count > FIRST_OF_FETCHES => numbers.len(),
+            count => count,
+        };
+        let numbers = &numbers[..count];
         codec::put_extended_record(self, numbers, out)
     }
     fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
-        let (record, numbers) = codec::take_extended_record::<Self, 11>(bytes)?;
-        let [stale, failed, failing, last_fetch, of_fetches @ ..] =
-            numbers.map(Option::unwrap_or_default);
+        let (record, numbers) = codec::take_extended_record(bytes)?;
+        let numbers: [Option<u64>; 15] = numbers;
+        if numbers[FIRST_OF_FETCHES].is_some() && numbers.last() == Some(&None) {
+            return Err(Malformed("numbers of fetches are incomplete".to_owned()));
+        }
+        let numbers = numbers.map(Option::unwrap_or_default);
+        let [stale, failed, failing, last_fetch, of_fetches @ ..] = numbers;
+        let [observed @ .., attributed, fetched, new, unattributed_failed] = of_fetches;
         Ok(Self {
             stale,
             failed,
             failing,
             last_fetch,
-            observed: Observed::of_numbers(of_fetches),
+            observed: Observed::of_numbers(observed),
+            attributed,
+            unattributed: FetchCounts {
+                fetched,
+                new,
+                failed: unattributed_failed,
+            },
             ..record
         })
     }

@@ -119,6 +119,12 @@ impl PageRecord {
         }
     }
 
+    /// Returns the digest that counts for P_uniq, which is that of a crawled page.
+    #[must_use]
+    pub fn counted_digest(&self) -> Option<Hash128> {
+        self.digest.filter(|_| self.state == PageState::Crawled)
+    }
+
     /// Updates the effective spam mark and quality.
     pub fn inherit(&mut self, site: &SiteDefaults) {
         (self.spam, self.quality) = site.effective(self.spam_given, self.quality_given);

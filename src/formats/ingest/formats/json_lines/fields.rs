@@ -103,7 +103,7 @@ impl<'a, const N: usize> Fields<'a, N> {
     }
 
     /// Returns a whole number up to `max`; `None` if it is absent or null.
-    pub(super) fn count(&self, name: &str, max: u64) -> Result<Option<u64>, Fault> {
+    pub(in crate::ingest) fn count(&self, name: &str, max: u64) -> Result<Option<u64>, Fault> {
         self.raw(name)
             .map(|raw| integer(raw, name, max))
             .transpose()

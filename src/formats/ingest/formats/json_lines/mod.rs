@@ -17,7 +17,8 @@ use crate::ingest::lines::LineFormat;
 use crate::ingest::number::{integer, quality, ten_thousandths};
 use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::{
-    Event, FailedFetches, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageRecord, UncrawledOutlinks,
+    Event, FailedFetches, FetchOrigin, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageRecord,
+    UncrawledOutlinks,
 };
 use crate::ingest::reject::{Fault, RejectReason};
 use crate::ingest::timestamp::{Timestamp, parse_timestamp, parse_timestamp_number};
@@ -30,7 +31,7 @@ use seedbank_algorithms::page::AliasBy;
 use seedbank_algorithms::yields::Yield;
 
 /// The names of the fields of a record.
-pub const RECORD_FIELDS: [&str; 17] = [
+pub const RECORD_FIELDS: [&str; 20] = [
     "url",
     "outlinks",
     "spam",
@@ -48,6 +49,9 @@ pub const RECORD_FIELDS: [&str; 17] = [
     "failed",
     "observed_days",
     "new_links",
+    "seed",
+    "via",
+    "depth",
 ];
 
 /// The JSON Lines format.
@@ -59,9 +63,13 @@ pub const RECORD_FIELDS: [&str; 17] = [
 ///   removes.
 /// * A field that occurs twice, known or not, rejects the record; objects within ignored values are
 ///   not examined.
-/// * With `gone: true`, only `url` and the fields of failures and of sums are read, and `fetched` if it is a time, to find
-///   the latest of several records: the other fields may contain any JSON.
-/// * With the `status` of a failed fetch and without `failures`, only `url` and `fetched` are read.
+/// * With `gone: true`, only `url` and the fields of failures and of sums are read, `fetched` if it is a time, to
+///   find the latest of several records, and `seed`, `via` and `depth` if all are valid: the other fields may
+///   contain any JSON.
+/// * With the `status` of a failed fetch and without `failures`, only `url`, `fetched`, `seed`, `via` and `depth`
+///   are read.
+/// * A `seed` is a URL, or `true` if the page itself is one, as Browsertrix Crawler writes it; `false` means
+///   absent.
 /// * An outlink is a string, or an object with a string as `url` or else `href`, whose other fields
 ///   are ignored. One that is not a URL is dropped and counted; any other element rejects the
 ///   record.
@@ -95,11 +103,14 @@ impl LineFormat for JsonLines {
             // The time only decides which of several records is the latest: it cannot reject this one.
             let fetched = fields.fetched().ok().flatten();
             record.fetched = fetched.map(|time| parser.time(time));
+            record.origin = fields.origin(url, parser).ok().flatten();
             return Ok(Event::Record(record));
         }
+        let origin = fields.origin(url, parser)?;
         if let Some((Outcome::Failed, status)) = outcome {
             let fetched = fields.fetched()?.map(|time| parser.time(time));
-            return Ok(Event::Record(PageRecord::failed(url, status, fetched)));
+            let failed = PageRecord::failed(url, status, fetched);
+            return Ok(Event::Record(PageRecord { origin, ..failed }));
         }
         record.spam = fields.truth("spam")?;
         record.clicks = fields.count("clicks", MAX_CLICKS)?;
@@ -130,6 +141,7 @@ impl LineFormat for JsonLines {
             Some(_) => mark_crawled(&mut record),
             None => {}
         }
+        record.origin = origin;
         Ok(Event::Record(record))
     }
 }
@@ -204,6 +216,37 @@ impl Fields<'_, { RECORD_FIELDS.len() }> {
             days: days.unwrap_or(0),
             new: new.unwrap_or(0),
         }))
+    }
+
+    /// Returns how the crawler came to the page.
+    fn origin(
+        &self,
+        page: UrlNumber,
+        parser: &mut PieceParser,
+    ) -> Result<Option<Box<FetchOrigin<UrlNumber>>>, Fault> {
+        let depth = self.count("depth", u64::from(u32::MAX))?;
+        let seed = match self.raw("seed") {
+            None | Some("false") => None,
+            Some("true") => Some(page),
+            Some(raw) if raw.starts_with('"') => self.page("seed", parser)?,
+            Some(_) => return Err(wrong_type("seed", "a URL, or true for the page itself")),
+        };
+        let origin = FetchOrigin {
+            seed,
+            via: self.page("via", parser)?,
+            depth: depth.and_then(|depth| u32::try_from(depth).ok()),
+        };
+        Ok(origin.known())
+    }
+
+    /// Returns the page that a field names.
+    fn page(
+        &self,
+        name: &'static str,
+        parser: &mut PieceParser,
+    ) -> Result<Option<UrlNumber>, Fault> {
+        let url = self.text(name)?;
+        url.map(|url| parser.other_page(name, &url)).transpose()
     }
 
     /// Returns the time of the fetch.

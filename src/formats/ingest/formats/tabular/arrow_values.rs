@@ -33,7 +33,8 @@ pub(super) fn expected_type(field: &str) -> &'static str {
         "outlinks" => "a list of strings, or of structs with a string url or href",
         "spam" | "gone" => "boolean",
         "clicks" | "uncrawled_outlinks" | "quality" | "failures" | "observed_days"
-        | "new_links" => "a number",
+        | "new_links" | "depth" => "a number",
+        "seed" => "a string, or boolean",
         "fetch_status" | "status" => "a number or a string",
         "fetched" | "fetch_time" | "failing_since" | "failed" => {
             "a timestamp, a date, a string or a number"
@@ -51,14 +52,10 @@ pub(super) fn cell<'a>(field: &'static str, array: &'a dyn Array) -> Option<Cell
     }
     match field {
         "outlinks" => links(array),
-        "spam" | "gone" => {
-            let array = array.as_boolean_opt()?;
-            Some(Box::new(move |row| {
-                Ok((!array.is_null(row)).then(|| Value::Truth(array.value(row))))
-            }))
-        }
+        "spam" | "gone" => truth(array),
+        "seed" => truth(array).or_else(|| text(field, array)),
         "clicks" | "uncrawled_outlinks" | "quality" | "failures" | "observed_days"
-        | "new_links" => number(array),
+        | "new_links" | "depth" => number(array),
         "fetch_status" | "status" => number(array).or_else(|| text(field, array)),
         "fetched" | "fetch_time" | "failing_since" | "failed" => time(array)
             .or_else(|| number(array))
@@ -71,6 +68,13 @@ pub(super) fn cell<'a>(field: &'static str, array: &'a dyn Array) -> Option<Cell
         }
         _ => text(field, array),
     }
+}
+
+fn truth(array: &dyn Array) -> Option<Cell<'_>> {
+    let array = array.as_boolean_opt()?;
+    Some(Box::new(move |row| {
+        Ok((!array.is_null(row)).then(|| Value::Truth(array.value(row))))
+    }))
 }
 
 fn is_binary(kind: &DataType) -> bool {

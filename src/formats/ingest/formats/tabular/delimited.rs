@@ -214,9 +214,9 @@ fn value<'a>(field: &'static str, cell: &'a str) -> Result<Option<Value<'a>>, Fa
         return Ok(None);
     }
     Ok(Some(match field {
-        "spam" | "gone" => boolean(cell.trim()),
-        "clicks" | "uncrawled_outlinks" | "quality" | "failures" | "status" | "fetch_status"
-        | "observed_days" | "new_links" => number(cell.trim()),
+        "spam" | "gone" | "seed" => boolean(cell.trim()),
+        "clicks" | "uncrawled_outlinks" | "quality" | "failures" | "observed_days"
+        | "new_links" | "depth" | "status" | "fetch_status" => number(cell.trim()),
         "outlinks" => match cell.trim() {
             "" => return Ok(None),
             list if list.starts_with('[') => {

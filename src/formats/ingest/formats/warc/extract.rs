@@ -1,7 +1,7 @@
 //! Which WARC records are read, and what is extracted from them.
 
 use super::http_response::HttpResponse;
-use super::item::{Kind, Warc, WarcItem, outlink};
+use super::item::{Kind, NotedOrigin, Warc, WarcItem, has_outlinks};
 use super::{content_encoding, page};
 use crate::ingest::formats::archive::archive_format::ArchiveFormat;
 use crate::ingest::formats::archive::header::WarcHeader;
@@ -23,7 +23,7 @@ impl ArchiveFormat for Warc {
             let response = HttpResponse::read(prefix);
             response.is_page() && response.may_be_html()
         } else {
-            header.is("metadata") && has_outlinks(header, prefix)
+            header.is("metadata") && has_notes(header, prefix)
         }
     }
 
@@ -39,7 +39,7 @@ impl ArchiveFormat for Warc {
         }
         let url = String::from_utf8_lossy(header.url.unwrap_or_default());
         if header.is("metadata") {
-            if !has_outlinks(header, block) || other_scheme(&url).is_some() {
+            if !has_notes(header, block) || other_scheme(&url).is_some() {
                 return Err(SkipReason::NoResponse);
             }
             return Ok(WarcItem {
@@ -80,13 +80,12 @@ impl ArchiveFormat for Warc {
     }
 }
 
-/// Returns whether a record lists links that a crawler found.
-fn has_outlinks(header: &WarcHeader<'_>, block: &[u8]) -> bool {
-    let lines = || block.split(|byte| *byte == b'\n');
+/// Returns whether a record lists links that a crawler found, or names the seed that it came from.
+fn has_notes(header: &WarcHeader<'_>, block: &[u8]) -> bool {
     header
         .content
         .eq_ignore_ascii_case(b"application/warc-fields")
-        && lines().any(|line| outlink(line).is_some())
+        && (has_outlinks(block) || NotedOrigin::read(block).has_seed())
 }
 
 /// Extracts the item of a response.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::charset::in_utf8;
 use super::html::Html;
 use super::http_response::HttpResponse;
-use super::item::{Kind, Warc, WarcItem, outlink};
+use super::item::{Kind, NotedOrigin, Warc, WarcItem, has_outlinks, outlink};
 use crate::ingest::fetch::{Answer, Fetch, count_if_accepted, mark_crawled};
 use crate::ingest::formats::archive::header::WarcHeader;
 use crate::ingest::formats::archive::page_links::{LinkSource, Nofollow, PageLinks};
@@ -92,7 +92,7 @@ fn page(
         unread,
     } = item.kind
     else {
-        return metadata_page(item, &header, parser).map(Ok);
+        return metadata_page(item, &header, parser);
     };
     let (http, body) = item.block().split_at_checked(http).unwrap_or_default();
     let response = HttpResponse::read(http);
@@ -124,6 +124,9 @@ fn page(
         Ok(record) => record,
         Err(reason) => return Ok(Err(reason)),
     };
+    if let Some(metadata) = metadata {
+        add_origin(metadata, url, &mut record, parser);
+    }
     if answer != Answer::Crawled {
         return Ok(Ok(record));
     }
@@ -144,7 +147,7 @@ fn page(
             links.add(link, Some(rel));
         }
         links.finish(html.canonical.as_deref(), &mut record);
-    } else if let Some(metadata) = metadata {
+    } else if let Some(metadata) = metadata.filter(|metadata| has_outlinks(metadata.block())) {
         add_outlinks(metadata, url, &mut record, parser);
     } else {
         mark_crawled(&mut record);
@@ -157,7 +160,11 @@ fn metadata_page(
     metadata: &WarcItem,
     header: &WarcHeader<'_>,
     parser: &mut PieceParser,
-) -> Result<PageRecord<UrlNumber>, Fault> {
+) -> Result<Outcome, Fault> {
+    // The response may be anywhere, or was not archived.
+    if !has_outlinks(metadata.block()) {
+        return Ok(Err(SkipReason::NoResponse));
+    }
     let url = url(header)?;
     let fetch = Fetch {
         url,
@@ -172,8 +179,23 @@ fn metadata_page(
     };
     // So that the response takes precedence, wherever it is.
     record.fetched = record.fetched.map(|at| at.saturating_sub(1));
+    add_origin(metadata, url, &mut record, parser);
     add_outlinks(metadata, url, &mut record, parser);
-    Ok(record)
+    Ok(Ok(record))
+}
+
+/// Adds how the crawler came to the page.
+fn add_origin(
+    metadata: &WarcItem,
+    url: &str,
+    record: &mut PageRecord<UrlNumber>,
+    parser: &mut PieceParser,
+) {
+    let origin = NotedOrigin::read(metadata.block());
+    let [seed, via] =
+        [origin.seed, origin.via].map(|url| url.and_then(|url| std::str::from_utf8(url).ok()));
+    let seed = if origin.is_seed { Some(url) } else { seed };
+    record.origin = parser.noted_origin(seed, via, origin.depth());
 }
 
 /// Adds the links that metadata lists.
