@@ -150,9 +150,11 @@ lint: deps
 docs: deps
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --document-private-items
 
+# Some tests wait more than they compute, so two more run at a time than there are cores.
 unit: deps deps-browser
 	@command -v cargo-nextest >/dev/null || $(CARGO) install --locked cargo-nextest
-	SEEDBANK_SKIPPED="$(SKIPPED)" $(CARGO) nextest run --locked --workspace
+	SEEDBANK_SKIPPED="$(SKIPPED)" $(CARGO) nextest run --locked --workspace \
+	  --test-threads $$(($$(getconf _NPROCESSORS_ONLN) + 2))
 
 doctests: deps
 	$(CARGO) test --locked --workspace --doc

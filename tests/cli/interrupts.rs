@@ -193,8 +193,8 @@ fn no_space_left_is_1_and_the_bank_is_as_it_was() {
     // In KiB: while the bank is opened, outside memory, in one write.
     for (limit, memory, places) in [
         ("16", "512M", ["opening", "opening"]),
-        ("228", "1M", ["spill", "loads"]),
-        ("228", "512M", ["", ""]),
+        ("256", "1M", ["spill", "loads"]),
+        ("256", "512M", ["", ""]),
     ] {
         let args = format!("ingest bank big.jsonl --memory {memory}");
         let error = place.fails_when_full(limit, &args);

@@ -24,6 +24,7 @@ mod failures;
 mod goals;
 mod lists_to_files;
 mod lookups;
+mod next;
 mod page;
 #[cfg(target_os = "linux")]
 mod plan_lists;

@@ -26,6 +26,7 @@ const TOLD: &[&str] = &[
     "has two columns",
     ": column ",
     "is compressed with",
+    "expected snappy, gzip",
     "encrypted",
     "bytes of memory are available for them",
     "does not give its size",

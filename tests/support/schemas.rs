@@ -7,7 +7,7 @@ use std::path::Path;
 use jsonschema::{Retrieve, Uri, Validator};
 use seedbank::engine::evaluate::{
     ActualEvaluation, BudgetEvaluation, CoverageEvaluation, CrawlEvaluation, DistancesEvaluation,
-    MethodsEvaluation,
+    MethodsEvaluation, NextEvaluation,
 };
 use seedbank::engine::ingest::{ForgetReport, UndoReport};
 use seedbank::engine::maintenance::{
@@ -75,6 +75,9 @@ pub fn fits(name: &str, output: &Value) {
         "evaluate-coverage" => reads::<CoverageEvaluation>(output),
         "evaluate-crawl" => reads::<CrawlEvaluation>(output),
         "evaluate-distances" => reads::<DistancesEvaluation>(output),
+        "evaluate-methods" if output.get("closed_loop").is_some() => {
+            reads::<NextEvaluation>(output);
+        }
         "evaluate-methods" => reads::<MethodsEvaluation>(output),
         "explain" if output["error"].is_string() => {}
         "explain" if output["url"].is_string() => reads::<Explanation>(output),

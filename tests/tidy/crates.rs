@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{fail_on, root, sources};
 
 /// The modules of the algorithms that the store and the formats need: ids of pages, results of fetches and progress.
-const SHARED: [&str; 3] = ["::page", "::fetch_status", "::watch"];
+const SHARED: [&str; 4] = ["::page", "::fetch_status", "::watch", "::yields"];
 
 #[test]
 fn the_store_and_the_formats_see_no_algorithm() {

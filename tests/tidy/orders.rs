@@ -63,11 +63,12 @@ pub(super) const ORDERS: &[Order] = &[
         lines: &[
             &["error", "clock"],
             &["bank", "page_numbers"],
-            &["web_graph"],
+            &["applied_batches", "web_graph"],
             &["policy"],
             &["plan"],
             &["history"],
             &["ingest"],
+            &["learned_values"],
             &["maintenance"],
             &["refresh"],
             &["query", "export", "graph_export"],

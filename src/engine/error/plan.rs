@@ -72,7 +72,7 @@ pub enum PlanError {
     WebValues(#[source] SiteGraphError),
     /// A verdict by pages held out on a plan with learned values.
     #[error(
-        "values that are learned from past crawls are not judged by pages held out; run `seedbank evaluate BANK methods --next`"
+        "values that are learned from past crawls are judged by what the next batches bring, not by pages held out"
     )]
     LearnedByNext,
     /// `tune`, but the plan has nothing to tune.

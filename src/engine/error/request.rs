@@ -99,9 +99,8 @@ pub enum ExperimentError {
     },
     /// Too few batches keep what they overwrote.
     #[error(
-        "lists cannot be compared by what later batches brought: {} that {} kept, and at least 5 are needed after the first; ingest more, each crawl as a batch of its own",
-        counted(*batches, "batch"),
-        if *batches == 1 { "is" } else { "are" }
+        "lists cannot be compared by what later batches brought: the bank has what {} overwrote, and needs that of at least 5; ingest each crawl as a batch of its own",
+        counted(*batches, "batch")
     )]
     TooFewBatches {
         /// The number of batches.

@@ -7,13 +7,13 @@ use super::aliases::{self, Resolved};
 use super::batch_fetches::PageNews;
 use super::canonical::{CanonicalRecord, CanonicalRecords, digest};
 use super::failures::update_failures;
-use super::fetch_log::{self, end_page};
 use super::fetch_times::is_stale;
 use super::fields::Bytes;
 use super::intra_links::IntraBlocks;
 use super::link_delta::{delta, difference};
 use super::page_update::PageUpdate;
 use super::passes::{PageEvent, Passes, lead_event, member_event, page_event, target_event};
+use super::yields::{end_page, write_history};
 use crate::engine::Result;
 use seedbank_algorithms::page::{PageId, RowId};
 use seedbank_store::aliases::{AliasLinks, AliasRecord};
@@ -140,7 +140,7 @@ pub(super) fn links_pass(
         omit(page, record, &affected, &mut intra, passes)?;
     }
     intra.write(passes)?;
-    fetch_log::write_history(passes)
+    write_history(passes)
 }
 
 struct Subject {

@@ -38,6 +38,7 @@ mod site_records;
 mod targets;
 pub(in crate::engine) mod undo;
 mod urls;
+mod yields;
 
 // Types of requests and answers that other crates declare.
 pub use seedbank_store::records::{BatchId, BatchKind};
@@ -421,10 +422,10 @@ fn run_passes(
     passes
         .loss
         .check(writer, &passes.counters, limit, snapshot)?;
-    fetch_log::decide_bulk(passes, request.learn_from_bulk)?;
+    yields::decide_bulk(passes, request.learn_from_bulk)?;
     report.learned = LearnedCounts::from(&passes.fetches.observed);
     let fetches = passes.take(|passes| &mut passes.fetches.events)?;
-    fetch_log::yields_pass(fetches, passes)?;
+    yields::yields_pass(fetches, passes)?;
     seed_fetches::seed_fetches_pass(passes)?;
     watch.stage("rows", None);
     let rows = passes.take(|passes| &mut passes.new_rows)?;

@@ -23,6 +23,7 @@ fn with_policies<K: Kind>(plan: Plan<K>) -> Plan<K> {
         .pin(List::parse("pin", "http://a.example/"))
         .min_quality(Value(500_000))
         .max_failures(2)
+        .rest(3)
         .max_per_site(3)
         .max_per_domain(Limit::None)
         .max_changes(5)
@@ -54,13 +55,18 @@ fn every_parameter_can_be_set() {
     };
     let cores = Plan::cores().classic_hits(60).pick(Pick::Best).rule(size);
     let cores = cores.max_hubs(1).keep_spam(true).pages(Pages::All);
-    let all: [PlanOptions; 7] = [
+    let all: [PlanOptions; 8] = [
         web.into(),
         sites.clone().per_site(1).into(),
         sites.seeds_in_total(9, Share::Pages).into(),
         cores.min_hubs(1).min_authorities(1).min_hub_sites(1).into(),
         Plan::cores().rule(CoreRule::default()).succeed().into(),
         Plan::importance().into(),
+        Plan::learned()
+            .seeds(1)
+            .budget(9)
+            .fetch_cost(Value(1))
+            .into(),
         Plan::over_web(Random).rng_seed(1).into(),
     ];
     let set = |parameter: &&Parameter| all.iter().any(|options| parameter.is_given(options));

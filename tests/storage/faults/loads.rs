@@ -242,7 +242,10 @@ fn fails_late(load: &Load, sync: u64) {
         .strike(&place, &load.scene.args(), Some(&point));
     eprintln!("sync {sync} and all later ones: {}", ended.told());
     assert_eq!(ended.status, Some(1), "{sync}: {}", ended.told());
-    assert_eq!(contents(&published), before, "{sync}");
+    // A stored change may be visible although the last sync of publishing it failed.
+    if !ended.told().contains("could not be published") {
+        assert_eq!(contents(&published), before, "{sync}");
+    }
 
     let check = load.injector.run(&place, &["check", "disk/bank"]);
     let written = load.injector.run(&place, &load.scene.writer(0));
