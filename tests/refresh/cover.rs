@@ -41,9 +41,9 @@ fn covers(bank: &TestBank, refresh: RefreshId) -> BTreeMap<u32, CoverRecord> {
 }
 
 #[test]
-fn many_days() {
+fn thirty_days() {
     let crawl = SynthOptions {
-        days: 15,
+        days: 30,
         sites: Some(300),
         rng_seed: 3,
         ..SynthOptions::new(3_000)
@@ -57,11 +57,11 @@ fn many_days() {
     ];
     let bank = TestBank::new();
     let (mut reused, mut recomputed) = (0, 0);
-    for day in 0..=15 {
+    for day in 0..=30 {
         bank.delta(&day_text(&crawl, day).unwrap());
         // Max-weight is refreshed every day; each of the other methods every five days.
         for (method, turn) in methods.into_iter().zip(0..) {
-            let judged = day % 5 == turn || day == 15;
+            let judged = day % 5 == turn || day == 30;
             if !judged && method != CoverMethod::MaxWeight {
                 continue;
             }

@@ -240,7 +240,7 @@ fn live(run: &Run, batches: &[Vec<Event>], counts: &mut Counts) {
 
 #[test]
 fn sequences_of_changes() {
-    let cases = std::env::var("LONG_HISTORIES").map_or(12, |text| text.parse().unwrap());
+    let cases = std::env::var("LONG_HISTORIES").map_or(20, |text| text.parse().unwrap());
     let mut runner = TestRunner::new(Config {
         cases,
         max_shrink_iters: 30,

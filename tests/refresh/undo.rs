@@ -93,7 +93,7 @@ fn live(turns: &[Turn]) {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 6,
+        cases: 10,
         max_shrink_iters: 100,
         failure_persistence: None,
         ..ProptestConfig::default()

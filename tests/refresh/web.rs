@@ -194,9 +194,9 @@ fn random_histories() {
 }
 
 #[test]
-fn many_days() {
+fn thirty_days() {
     let crawl = SynthOptions {
-        days: 15,
+        days: 30,
         sites: Some(60),
         rng_seed: 5,
         ..SynthOptions::new(1_500)
@@ -206,7 +206,7 @@ fn many_days() {
         budget: Some(300),
         ..over_web(CoverMethod::Greedy, 12)
     };
-    for day in 0..=15 {
+    for day in 0..=30 {
         bank.delta(&day_text(&crawl, day).unwrap());
         let report = bank.refresh("web", &plan, false);
         // What was tried on the first day stays.

@@ -55,7 +55,7 @@ pub(super) struct MethodsArgs {
     /// loop, each list crawls after every batch and knows only what its own crawls found.
     #[arg(long, conflicts_with_all = ["draws", "plan", "goal", "since"])]
     next: bool,
-    /// With --next: pages that were fetched within so many days are no seeds
+    /// With --next: do not select pages that were fetched in the last DAYS days as seeds
     #[arg(long, value_name = "DAYS", requires = "next", default_value_t = 0,
         value_parser = integer::<u32>(0..=36_500))]
     rest: u32,

@@ -146,7 +146,7 @@ struct Valuation {
 
 impl Valuation {
     /// Returns `None` for values by PageRank.
-    fn of(plan: &ResolvedPlan) -> Option<Self> {
+    fn from_plan(plan: &ResolvedPlan) -> Option<Self> {
         match plan {
             ResolvedPlan::Cores(_) => Some(Self::default()),
             ResolvedPlan::Cover(choice) => Some(Self {
@@ -182,7 +182,7 @@ fn plans(store: &Store, wanted: Option<&str>) -> Result<Vec<ListInTime>, EngineE
         let resolved = PlanOptions::from_stored(&record.settings)?.resolve()?;
         lists.push(ListInTime {
             plan,
-            valuation: Valuation::of(&resolved),
+            valuation: Valuation::from_plan(&resolved),
             later: Vec::new(),
             refreshes: Vec::new(),
             promises: false,
@@ -223,7 +223,7 @@ impl ListInTime {
             self.ranks.insert(seed.page, rank);
             let sums = self.seeds.entry(seed.page).or_default();
             sums.is_current = true;
-            if let Some(promise) = SeedPromise::of(&seed.evidence) {
+            if let Some(promise) = SeedPromise::from_evidence(&seed.evidence) {
                 self.promises = true;
                 let sum = sums.promised.get_or_insert_default();
                 sum.pages += promise.pages;

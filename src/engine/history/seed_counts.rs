@@ -69,7 +69,7 @@ pub struct SeedPromise {
 
 impl SeedPromise {
     /// Returns the promise of a seed; `None` for seeds of cores and those that a policy added.
-    pub(crate) fn of(evidence: &SeedEvidence) -> Option<Self> {
+    pub(crate) fn from_evidence(evidence: &SeedEvidence) -> Option<Self> {
         let (pages, known, millionths) = match evidence {
             SeedEvidence::Core { .. } | SeedEvidence::ByPolicy => return None,
             SeedEvidence::Cover(cover) => (cover.covered_pages(), 0, cover.covered_value()),

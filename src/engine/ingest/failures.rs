@@ -24,8 +24,8 @@ pub(super) struct FailedNews {
     pub(super) last: Option<u64>,
 }
 
-/// Updates the failed fetches of a page by an update at the time `answered`, `None` if the update is not that
-/// of a fetch, and by those in the input, of which it returns what is new.
+/// Updates the failed fetches of a page. `answered` is the time of an update that tells of a fetch, else `None`;
+/// `runs` are the failed fetches in the input. Returns what is new among `runs`.
 pub(super) fn update_failures(
     (page, old): (PageId, Option<&PageRecord>),
     (update, answered): (&mut PageUpdate, Option<u64>),

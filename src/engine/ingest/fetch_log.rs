@@ -34,7 +34,7 @@ pub(super) const BULK: u64 = 10;
 /// What a batch does to the sums of a page.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(super) enum Event {
-    /// A fetch, so many seconds after the one before, that brought so many new links.
+    /// A fetch: the seconds since the previous fetch, and the number of new links.
     Fetch { seconds: u64, new: u64 },
     /// The record of the page has the sums.
     Given(Yield),

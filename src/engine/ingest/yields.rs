@@ -11,7 +11,7 @@ use seedbank_store::links::LinkKey;
 use seedbank_store::records::{BatchId, Observed, PageRecord, PreviousFetches};
 use seedbank_store::{self, Changes, Sorted, Store, StoreError, tables};
 
-/// Ends the update of a page, which brought so many new links.
+/// Completes the update of a page. `new` is the number of links that are new to the bank.
 pub(super) fn end_page(
     (page, old): (PageId, Option<&PageRecord>),
     update: Option<&PageUpdate>,

@@ -118,7 +118,7 @@ pub struct PageFacts {
     /// What its fetches after the first brought; absent if it was not fetched twice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub yields: Option<PageYield>,
-    /// How a crawler came to the last fetch that it attributed to a seed; absent if there is none.
+    /// The seed, the linking page and the depth of the last fetch that a crawler attributed to a seed; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<FetchOrigin>,
     /// Batch that first mentioned the page.

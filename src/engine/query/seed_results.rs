@@ -129,7 +129,7 @@ fn results(
             rank,
             url,
             counts: counts.remove(&seed.page).unwrap_or_default(),
-            promised: SeedPromise::of(&seed.evidence),
+            promised: SeedPromise::from_evidence(&seed.evidence),
         });
     }
     let all = counts.into_values();

@@ -137,7 +137,7 @@ pub struct NextEvaluation {
     /// Number of fetches of each crawl.
     #[schemars(range(min = 1))]
     pub budget: u64,
-    /// Pages that were fetched within so many days are no seeds.
+    /// The number of days before the last fetch in the bank within which a fetched page cannot be a seed.
     pub rest: u32,
     /// The seed of random draws.
     pub rng_seed: u64,

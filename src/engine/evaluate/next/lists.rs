@@ -29,7 +29,7 @@ pub(super) struct Terms {
     pub(super) seeds: u32,
     /// The number of fetches of each crawl.
     pub(super) budget: u64,
-    /// Pages that were fetched within so many days are no seeds.
+    /// The number of days before the last fetch in the bank within which a fetched page cannot be a seed.
     pub(super) rest: u32,
     pub(super) rng_seed: u64,
 }

@@ -35,7 +35,7 @@ pub struct NextRequest {
     pub seeds: u32,
     /// Number of fetches of each crawl; `None` for five for each seed.
     pub budget: Option<u64>,
-    /// Pages that were fetched within so many days are no seeds.
+    /// The number of days before the last fetch in the bank within which a fetched page cannot be a seed.
     pub rest: u32,
     /// The seed of random draws.
     pub rng_seed: u64,
