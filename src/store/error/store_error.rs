@@ -87,8 +87,9 @@ pub enum StoreError {
     /// A counter reached its maximum; the field names the counted items.
     #[error("cannot add another {0}: all numbers are in use")]
     Full(&'static str),
-    /// The change is stored in the bank, but is not published, so readers do not see it.
-    #[error("the change is stored, but could not be published for readers")]
+    /// The change is stored in the bank, but publishing it failed. Readers see the state before it, or, if one
+    /// of the last steps failed, already the new state.
+    #[error("the change is stored, but publishing it did not finish; readers may not see it yet")]
     Unpublished(#[source] Box<StoreError>),
     /// The caller asked for the work to stop.
     #[error(transparent)]
