@@ -1,13 +1,14 @@
 //! Yields: what fetches of pages brought, and the new links that the next fetch of a page is expected to
 //! bring.
 //!
-//! A fetch brings the links that the bank sees for the first time in it. A page that was fetched twice or more
-//! has two sums over its fetches after the first: the days between each fetch and the one before, and the new
-//! links. Both decay with a half-life of [`HALF_LIFE_DAYS`], so that a page that has changed its habits is
-//! soon valued by the new ones.
+//! A fetch brings the links that the bank sees for the first time in it. A page that was fetched
+//! twice or more has two sums over its fetches after the first: the days between each fetch and the
+//! one before, and the new links. Both decay with a half-life of [`HALF_LIFE_DAYS`], so that the
+//! rate of a page soon follows a change of its behaviour.
 //!
-//! [`Rates`] estimates from these sums how many new links a page brings per day. A page with few observations
-//! is drawn to the rate of pages with a similar number of links (empirical Bayes with a gamma prior):
+//! [`Rates`] estimates from these sums how many new links a page brings per day. A page with few
+//! observations is shrunk towards the rate of pages with a similar number of links (empirical Bayes
+//! with a gamma prior):
 //!
 //! ```text
 //! mu_0 = (sum of y + 0.05) / (sum of n + 1)                 over all pages

@@ -233,7 +233,7 @@ fn note(seed: &SeedChange) -> Option<String> {
     seed.fetches.as_ref().and_then(without_new_pages)
 }
 
-/// Says where the list without the seed has its page.
+/// Returns where the list without the seed has its page: in a core, or covered by another seed.
 fn by_other_parameters(seed: &SeedChange) -> String {
     match (&seed.by, seed.core, seed.hop) {
         (Some(by), Some(core), _) => {

@@ -46,7 +46,7 @@ pub(super) struct ForgetArgs {
     /// The bank need not contain a page or site to block it.
     #[arg(long)]
     block: bool,
-    /// Forget more than 100 pages without a further question
+    /// Also forget if there are more than 100 pages
     ///
     /// Without it, the command fails if there are more, and prints what it would forget.
     #[arg(long)]

@@ -24,7 +24,7 @@ Examples:
 
 /// Print the batches and stored refreshes in order of time, or when a page was a seed
 ///
-/// They include the last refused batch, unless a batch with its name was accepted later.
+/// The output includes the last refused batch, unless a batch with its name was accepted later.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct HistoryArgs {

@@ -88,7 +88,7 @@ pub(super) struct IngestArgs {
     /// Treat the batch as the whole state: crawled pages without a record become gone
     #[arg(long)]
     snapshot: bool,
-    /// Time at which pages were fetched whose records have no `fetched` [default: now]
+    /// Fetch time of pages whose records have no `fetched` [default: now]
     ///
     /// In any form that `fetched` has. A record is skipped if its page was fetched later. With --snapshot,
     /// pages without a record that were fetched later do not become gone.
@@ -122,8 +122,8 @@ pub(super) struct IngestArgs {
     again: bool,
     /// Learn from pages that are fetched again even if the batch looks like a bulk import
     ///
-    /// A batch that brings more than ten times the new links that the batches before let expect says little
-    /// about what fetches bring.
+    /// A batch that brings more than ten times the number of new links expected from earlier
+    /// batches says little about what later fetches bring.
     #[arg(long)]
     learn_from_bulk: bool,
     /// Memory for sorting; larger data is sorted in files in the bank's folder

@@ -133,7 +133,7 @@ fn failed(report: &IngestReport) -> String {
     )
 }
 
-/// Tells what fetches of pages that were fetched before brought; empty if there are none.
+/// Describes what was learned from pages that were fetched again; empty if there are none.
 fn learned(report: &IngestReport) -> String {
     let learned = &report.learned;
     if learned.fetched_again == 0 || report.same_as.is_some() {

@@ -37,7 +37,7 @@ pub(super) struct PlanFlags {
     parameters: ParameterFlags<All>,
     /// Tune the plan for its budget again
     ///
-    /// Tuned are --hops, --fetch-cost and --value-known, unless they are given.
+    /// Tunes --hops, --fetch-cost and --value-known, unless they are given.
     #[arg(long, help_heading = None)]
     tune: bool,
 }

@@ -91,7 +91,8 @@ pub(super) struct RefreshArgs {
     judge: bool,
     /// Replace the parameters of the plan
     ///
-    /// Policies that all methods have stay. Needed to change the goal, the method or the scope of a plan.
+    /// Policies that all methods have are kept. Needed to change the goal, the method or the scope
+    /// of a plan.
     #[arg(long)]
     replace: bool,
     /// Print the seeds without storing the refresh or the parameters

@@ -35,7 +35,7 @@ Examples:
 
 /// Print completions for a shell
 ///
-/// Completed are commands, options and their values, files, and the plans and refreshes of the bank
+/// Completes commands, options and their values, files, and the plans and refreshes of the bank
 /// that was typed.
 #[derive(Debug, Args)]
 #[command(after_help = COMPLETIONS)]

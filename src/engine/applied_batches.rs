@@ -4,7 +4,7 @@ use seedbank_algorithms::yields::FirstFetches;
 use seedbank_store::records::{BatchId, BatchKind, BatchRecord};
 use seedbank_store::{Store, StoreError, tables};
 
-/// The time between two crawls if the batches do not tell it, in seconds.
+/// The assumed time between two crawls, in seconds, if the bank has fewer than two.
 const DAY: u64 = 86_400;
 
 /// The number of batches whose times tell when the next crawl is.
@@ -83,7 +83,8 @@ mod tests {
             (&[][..], DAY),
             (&[500], 500 + DAY),
             (&[500, 700], 900),
-            // A batch without a later fetch is no crawl, and one long pause is no rhythm.
+            // A batch without a later fetch is not a crawl, and a single long pause does not change
+            // the median.
             (&[0, 500, 700, 700, 900, 90_000, 90_210], 90_420),
         ] {
             let batches: Vec<_> = times.iter().map(|time| batch(*time)).collect();

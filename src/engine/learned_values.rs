@@ -1,4 +1,4 @@
-//! Values of pages by the new links that their next fetch is expected to bring.
+//! Values of pages: the number of new links that their next fetch is expected to bring.
 
 use super::Result;
 use super::applied_batches::{applied_batches, first_fetches, next_crawl};

@@ -34,7 +34,7 @@ pub fn without_limit(quotas: &Quotas) -> usize {
 }
 
 /// Writes limits of domains in the format of the generator of Common Crawl's Nutch
-/// (`generate.domain.limits.file`): registrable_domain domain, its pages, pages per host, hosts, and
+/// (`generate.domain.limits.file`): registrable domain, its pages, pages per host, hosts, and
 /// partitions, separated by tabs and ordered by name.
 ///
 /// Pages per host is the largest quota of a host of the domain. If the bank's sites are domains, their

@@ -4,7 +4,7 @@ use crate::engine::ingest::RefusedBatch;
 
 /// Describes after which batch another one was refused, why, and which limit of the loss accepts it.
 ///
-/// Before it stands when the batch was refused: "refused 2 h ago, " or the like.
+/// The caller says before it when the batch was refused: "refused 2 h ago, " or the like.
 #[must_use]
 pub fn refusal(refused: &RefusedBatch) -> String {
     let place = match refused.after {

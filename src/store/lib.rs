@@ -9,8 +9,8 @@
 //! hard links is published, and other processes read that: RocksDB calls a read-only open beside
 //! a live writer undefined behaviour.
 //!
-//! Of the algorithms it uses the shared words alone: `seedbank_algorithms::page` and
-//! `seedbank_algorithms::watch`. A test looks that it stays so.
+//! Of the algorithms it uses only the shared types: `seedbank_algorithms::page` and
+//! `seedbank_algorithms::watch`. A test checks this.
 
 #![forbid(unsafe_code)]
 
@@ -59,7 +59,7 @@ use seedbank_algorithms::page::PageId;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The bytes of a record that is on its way through a [`Sorter`].
+/// Returns the bytes of a record for a [`Sorter`].
 pub fn pack<T: Serialize>(record: &T) -> Result<Vec<u8>, StoreError> {
     let mut bytes = Vec::new();
     tables::codec::put_record(record, &mut bytes).map_err(|e| StoreError::spilled(&e))?;

@@ -1,4 +1,4 @@
-//! Older news never overwrites newer, on the command line: `--as-of`, what is reported, and the days of
+//! An older fetch never overwrites a newer one, on the command line: `--as-of`, what is reported, and the days of
 //! a real crawl in another order.
 
 use std::path::PathBuf;

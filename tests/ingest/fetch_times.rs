@@ -1,4 +1,4 @@
-//! Older news never overwrites newer.
+//! An older fetch never overwrites a newer one.
 //!
 //! * each rule by hand: records, lists, attributes, pages that are gone, aliases, snapshots, undo,
 //!   forget, the list of skipped records;

@@ -24,7 +24,8 @@ pub enum Method {
     MaxWeight,
     /// Per site: the most value within `depth` hops, in the heaviest strongly connected component.
     MaxScc,
-    /// Per site: the most value within `depth` hops, in the heaviest root component above the heaviest component.
+    /// Per site: the most value within `depth` hops, in the heaviest of the root components that
+    /// lead to the heaviest component.
     RootScc,
     /// Per site: the most value within all `hops` hops.
     Greedy,

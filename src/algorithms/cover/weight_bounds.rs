@@ -14,7 +14,7 @@ pub(super) struct WeightBounds {
     pub(super) positive: Vec<i64>,
     /// On the weight, minus `slack` at the time when the bound was set.
     weight: Vec<i64>,
-    /// The absolute negative value that picks have covered so far.
+    /// The sum of the negative values that picks have covered so far, without its sign.
     slack: i64,
 }
 

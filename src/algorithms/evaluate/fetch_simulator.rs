@@ -61,7 +61,7 @@ pub struct FetchSimulator<'a> {
     next: Vec<u32>,
 }
 
-/// The knowledge with which a list was made.
+/// What was known when a list was made.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KnownBefore<'a> {
     /// Whether the page was not known as crawled, by page; empty if all were.

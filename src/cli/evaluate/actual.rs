@@ -21,17 +21,18 @@ Examples:
 
 /// Count what crawlers fetched from each seed, beside what the lists promised
 ///
-/// Counted are the fetches of ingested batches whose records name the seed that the crawl came from (`seed`), as the
-/// crawler said it; nothing is attributed by links. For each plan: the seeds of the lists that were the last ones
-/// when the batches were ingested, beside the pages and the value that each promised (cores promise nothing).
-/// Values count pages that are crawled today, by the weights of the plan, and no duplicates.
+/// Counts the fetches of ingested batches whose records name the seed of the crawl (`seed`), as
+/// reported by the crawler; nothing is attributed by links. For each plan, shows the seeds of its
+/// lists that were current when the batches were ingested, with the pages and the value that each
+/// list promised (lists by cores promise nothing). Values are sums over fetches of pages that are
+/// crawled today, without duplicates, by the weights of the plan.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ActualArgs {
-    /// Only the seeds of this plan, besides those of no plan
+    /// Show only this plan, and the seeds that are on no plan's list
     #[arg(long, value_name = "NAME")]
     plan: Option<String>,
-    /// Only batches from this one on
+    /// Count only the batches from this one on
     #[arg(long, value_name = "BATCH", value_parser = integer::<BatchId>(1..=BatchId::MAX))]
     since: Option<BatchId>,
     #[command(flatten)]
@@ -115,7 +116,7 @@ fn plan_text(plan: &PlanActual) -> String {
     text
 }
 
-/// Formats rows; with `promises` beside what the lists promised.
+/// Formats rows; with `promises`, they include what the lists promised.
 fn table(seeds: &[SeedActual], valued: bool, promises: bool) -> String {
     let mut header = vec!["seed", "fetched", "new", "failed", "duplicates"];
     if valued {

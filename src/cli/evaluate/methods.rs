@@ -48,11 +48,12 @@ pub(super) struct MethodsArgs {
     #[arg(long, value_name = "N,...", value_delimiter = ',',
         value_parser = integer::<u64>(1..=u64::MAX))]
     budget: Vec<u64>,
-    /// Compare by the new pages of the next crawls instead, also a list with learned values
+    /// Compare lists by the new pages of the next crawls instead, including a list with learned
+    /// values
     ///
-    /// After each of the last batches (at most 40, and without a bulk of history none), every list is chosen
-    /// with what was known then, and crawls are replayed over what the next three batches found. In the closed
-    /// loop, each list crawls after every batch and knows only what its own crawls found.
+    /// After each of the last batches (at most 40), every list is chosen with what was known then,
+    /// and crawls are replayed over what the next three batches found. In the closed loop, each
+    /// list crawls after every batch and knows only what its own crawls found.
     #[arg(long, conflicts_with_all = ["draws", "plan", "goal", "since"])]
     next: bool,
     /// With --next: do not select pages that were fetched in the last DAYS days as seeds

@@ -161,7 +161,7 @@ impl Valuation {
     }
 }
 
-/// The list of a plan while batches pass.
+/// The current list of a plan, updated batch by batch.
 struct ListInTime {
     plan: String,
     valuation: Option<Valuation>,

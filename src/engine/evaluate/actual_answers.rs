@@ -9,11 +9,12 @@ use crate::engine::plan::NAME_PATTERN;
 use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::records::{BatchId, FetchCounts, RefreshId};
 
-/// What crawlers fetched from each seed, by what they said themselves, beside what the lists promised.
+/// What crawlers fetched from each seed according to their own records, beside what the lists
+/// promised.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ActualEvaluation {
-    /// The state, by whose attributes pages are valued.
+    /// The state whose attributes determine the values of pages.
     pub state: StateView,
     /// The batches with fetches, undone ones left out.
     pub batches: Vec<BatchId>,
@@ -38,7 +39,7 @@ pub struct PlanActual {
     pub refreshes: Vec<RefreshId>,
     /// Whether the evidence of any of these refreshes promises pages. Cores promise nothing.
     pub promises: bool,
-    /// Whether fetches are valued. Values by PageRank are not those of single pages.
+    /// Whether fetches have values; `false` if the plan values pages by PageRank.
     pub valued: bool,
     /// The seeds of these lists: those of the last list in its order, then the others by URL.
     pub seeds: Vec<SeedActual>,
@@ -57,10 +58,11 @@ pub struct SeedActual {
     pub rank: Option<u32>,
     /// Fetches that crawlers attributed to it while it was on the last list.
     pub counts: SeedCounts,
-    /// Value of the pages of these fetches that are crawled today, duplicates left out, one by one; `null` if
-    /// pages are not valued.
+    /// Sum over these fetches of the value of the page, if it is crawled today and not a duplicate;
+    /// `null` if pages are not valued.
     pub value: Option<f64>,
-    /// That value divided by the number of all fetches, failed ones included; `null` without fetches.
+    /// This sum divided by the number of all fetches, including failed ones; `null` without
+    /// fetches.
     pub value_per_fetch: Option<f64>,
     /// What the lists promised, added up over the refreshes; absent if they promised nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]

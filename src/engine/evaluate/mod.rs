@@ -90,8 +90,8 @@ impl Bank {
         methods::run(self, request, self.watch())
     }
 
-    /// Counts what crawlers fetched from each seed, by what they said themselves, beside what the lists of
-    /// that time promised.
+    /// Counts what crawlers fetched from each seed according to their own records, beside what the
+    /// lists of that time promised.
     ///
     /// # Errors
     ///

@@ -14,7 +14,7 @@ pub struct ExportReport {
     pub batch: BatchId,
     /// Definition of a site, which a bank made from the records must share.
     pub site_mode: SiteMode,
-    /// LoadedPolicy of URL normalisation, which a bank made from the records must share.
+    /// Rules of URL normalisation, which a bank made from the records must share.
     pub url_rules: UrlRules,
     /// Version of the public suffix list that determined the sites.
     pub suffix_list: String,

@@ -17,7 +17,7 @@ pub(super) struct NodeNumbers {
 }
 
 impl NodeNumbers {
-    /// NodeNumbers the pages that are crawled or known. Cost: a scan of pages and one of their URLs.
+    /// Numbers the pages that are crawled or known. Cost: a scan of pages and one of their URLs.
     pub(super) fn load(store: &Store, watch: &dyn Watch) -> Result<Self, EngineError> {
         let totals = store.counters()?;
         watch.stage("number pages", Some(totals.known + totals.crawled));

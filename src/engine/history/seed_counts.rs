@@ -55,7 +55,7 @@ impl std::ops::Add for SeedCounts {
     }
 }
 
-/// What the evidence of a refresh promised of a seed.
+/// What the evidence of a refresh promised for a seed.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SeedPromise {
@@ -92,7 +92,7 @@ impl SeedPromise {
     }
 }
 
-/// Returns the batches after `from` and up to `to` that told of fetches and were not undone.
+/// Returns the batches after `from` and up to `to` that contain fetches and were not undone.
 pub(crate) fn batches(
     store: &Store,
     from: BatchId,

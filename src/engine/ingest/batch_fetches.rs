@@ -1,8 +1,9 @@
 //! Fetches of the batch, by the seeds that crawlers attribute them to.
 //!
-//! A page counts at most twice in a batch: by the fetch that its record describes, and by the last fetch of it
-//! that failed. A fetch counts once: a later record of a page with the same fetch time tells of the same one.
-//! Nothing is attributed by links or by the page that led to a fetch; only a seed that the crawler names counts.
+//! A page counts at most twice in a batch: by the fetch that its record describes, and by the last
+//! fetch of it that failed. A fetch counts once: a later record of a page with the same fetch time
+//! reports the same one. Nothing is attributed by links or by the page that led to a fetch; only a
+//! seed that the crawler names counts.
 //!
 //! A fetch is a duplicate if its content digest was that of another page of the site before the batch, or
 //! is that of an earlier page of the batch in the order of ids. So of equal pages that a batch brings, all but
@@ -32,7 +33,7 @@ pub(super) struct BatchFetches {
     pub(super) digests: Sorter,
 }
 
-/// A page and what a batch says about it.
+/// What a batch says about a page.
 pub(super) struct PageNews<'a> {
     pub(super) page: PageId,
     /// `None` for a new page.
@@ -46,7 +47,7 @@ pub(super) struct PageNews<'a> {
 }
 
 impl PageNews<'_> {
-    /// Whether the update tells of a fetch that no earlier batch told.
+    /// Whether the update reports a fetch that no earlier batch reported.
     fn is_answered(&self) -> bool {
         let last = self.old.and_then(|old| old.fetched);
         let is_same = self.is_dated && last.is_some() && last == self.update.fetched;

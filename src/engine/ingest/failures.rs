@@ -17,15 +17,15 @@ use seedbank_store::{StoreError, tables};
 /// Failed fetches of a page in the input.
 #[derive(Clone, Copy, Default)]
 pub(super) struct FailedNews {
-    /// Whether any of them are news.
+    /// Whether any of them are new.
     pub(super) is_news: bool,
     /// The time of the last one that is not stored yet, in seconds. A later fetch of the batch may not have
     /// failed.
     pub(super) last: Option<u64>,
 }
 
-/// Updates the failed fetches of a page. `answered` is the time of an update that tells of a fetch, else `None`;
-/// `runs` are the failed fetches in the input. Returns what is new among `runs`.
+/// Updates the failed fetches of a page. `answered` is the time of an update that reports a fetch,
+/// else `None`; `runs` are the failed fetches in the input. Returns what is new among `runs`.
 pub(super) fn update_failures(
     (page, old): (PageId, Option<&PageRecord>),
     (update, answered): (&mut PageUpdate, Option<u64>),

@@ -4,8 +4,8 @@
 //! for the first time in the batch. Pages of one batch that link to the same new URL have all found it. Two
 //! fetches of a page in one batch are one.
 //!
-//! The first fetch of a page is not observed, since all it brings is new. But where the bank knew the page
-//! before the batch, it tells what first fetches bring.
+//! The first fetch of a page is not observed, since all it brings is new. But if the bank knew the
+//! page before the batch, it is counted among the first fetches of known pages.
 //!
 //! The last [`KEPT_BATCHES`] batches keep what they overwrite: fetch times, sums and links of pages that were
 //! fetched before.
@@ -27,8 +27,8 @@ use seedbank_store::{self, Sorter, Store, StoreError, tables};
 /// The number of batches whose overwritten fetches are kept.
 pub(in crate::engine) const KEPT_BATCHES: BatchId = 40;
 
-/// A batch is a bulk import if it brings more than this many times the new links that the batches before let
-/// expect.
+/// A batch is a bulk import if it brings more than this many times the number of new links expected
+/// from earlier batches.
 pub(super) const BULK: u64 = 10;
 
 /// What a batch does to the sums of a page.
@@ -71,7 +71,7 @@ pub(super) struct FetchLog {
 pub struct LearnedCounts {
     /// Number of pages that were fetched before and are fetched again.
     pub fetched_again: u64,
-    /// Days between these fetches and the ones before, together.
+    /// Total number of days between these fetches and the previous ones.
     #[schemars(range(min = 0))]
     pub days: f64,
     /// Links that the bank saw for the first time in these fetches.

@@ -1,4 +1,4 @@
-//! Fetch times: older news never overwrites newer.
+//! Fetch times: an older fetch never overwrites a newer one.
 //!
 //! A page keeps the time of its last fetch, in whole seconds. A record of an older fetch is *stale*: it
 //! is counted, listed and skipped, with its attributes. At equal times the later batch applies, so that
@@ -36,8 +36,8 @@ fn seconds_of_order(order: u64) -> u64 {
 
 /// The time of a batch, and its stale records.
 pub(super) struct FetchTimes {
-    /// The time of records without one, in seconds since 1970; `None` if records have no times, as those
-    /// by which pages are forgotten.
+    /// The time of records without one, in seconds since 1970; `None` if records have no times,
+    /// such as those that forget pages.
     batch: Option<u64>,
     /// The list of skipped records; `None` if they are only counted.
     list: Option<RejectList>,

@@ -81,7 +81,7 @@ pub(super) fn links_pass(
         }
         while let Some(before) = next_affected.next_if(|before| *before < page) {
             passes.watch.proceed()?;
-            // The scan of a snapshot comes by these pages.
+            // The scan of a snapshot reads these pages anyway.
             if !records.snapshot {
                 resolve_links_again(before, false, &mut intra, passes)?;
             }

@@ -57,7 +57,7 @@ impl PageUpdate {
         self.links || self.gone || self.alias.is_some()
     }
 
-    /// Whether it tells what a fetch found. Attributes alone do not.
+    /// Whether it reports what a fetch found. Attributes alone do not.
     pub(super) const fn is_fetch(&self) -> bool {
         self.crawled || self.gone || self.alias.is_some()
     }

@@ -54,8 +54,8 @@ pub struct IngestRequest {
     pub wait: bool,
     /// Whether to apply the batch even if an earlier batch had the same records.
     pub again: bool,
-    /// Whether to learn from pages that are fetched again even if the batch looks like a bulk import:
-    /// brings more than ten times the new links that the batches before let expect.
+    /// Whether to learn from pages that are fetched again even if the batch looks like a bulk
+    /// import: brings more than ten times the number of new links expected from earlier batches.
     pub learn_from_bulk: bool,
     /// Memory for sorting, in bytes, besides the store's own.
     pub memory: usize,

@@ -101,8 +101,8 @@ pub(super) fn write_history(passes: &mut Passes<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Decides whether the batch is a bulk import, which teaches nothing: new links far above what the batches
-/// before let expect.
+/// Decides whether the batch is a bulk import, which teaches nothing: far more new links than
+/// expected from earlier batches.
 pub(super) fn decide_bulk(passes: &mut Passes<'_>, learn_from_bulk: bool) -> Result<()> {
     let observed = &mut passes.fetches.observed;
     if learn_from_bulk || observed.new_links == 0 {
@@ -113,7 +113,8 @@ pub(super) fn decide_bulk(passes: &mut Passes<'_>, learn_from_bulk: bool) -> Res
         return Ok(());
     }
     let day = 86_400;
-    // At least a link per day is expected, so that a bank that brought nothing yet can begin to.
+    // At least one link per day is expected, so that a bank without new links so far can learn from
+    // its first ones.
     let days = u128::from((observed.seconds / day).max(observed.fetched_again));
     let days_before = u128::from((before.seconds / day).max(1));
     let expected = days * u128::from(before.new_links).max(days_before);

@@ -89,7 +89,7 @@ impl Plan<Discovery> {
 }
 
 impl Plan<Learned> {
-    /// Begins a plan whose seeds lead a crawl to the most new links that past fetches let expect.
+    /// Begins a plan whose seeds lead a crawl to the most new links, as expected from past fetches.
     pub fn learned() -> Self {
         Self::begin()
     }
@@ -320,8 +320,8 @@ setters! {
         /// Sets the number of consecutive failed fetches that keeps a page from being a seed; 0 allows any
         /// number.
         max_failures: u32;
-        /// Sets the days before the last fetch in the bank within which a page that was fetched is no seed;
-        /// 0 allows any page.
+        /// Sets a number of days: pages fetched within these days before the last fetch in the bank
+        /// are not seeds; 0 allows any page.
         rest: u32;
     }
     HasSeeds {

@@ -28,8 +28,8 @@ use seedbank_algorithms::cover::{self, Value};
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Goal {
-    /// Fetch pages worth having: crawled ones except spam, and those not crawled yet at a value that is
-    /// tuned.
+    /// Fetch pages worth having: crawled ones except spam, and those not crawled yet, which have a
+    /// tuned value.
     #[default]
     Coverage,
     /// Find pages that were not known before.
@@ -76,9 +76,10 @@ impl Goal {
             ..PlanOptions::default()
         };
         let parameters = match self {
-            // Pages count, not clicks; spam is worth nothing. Lists for pages that are not crawled alone
-            // lead to the end of what is known, where little else is found. So discovery has the same
-            // values and tunes the value of these pages, by the pages that were not known before.
+            // Pages count, not clicks; spam is worth nothing. A list for uncrawled pages alone
+            // leads to the edge of the known web, where a crawl finds little else. So discovery has
+            // the same values and tunes the value of these pages, by the pages that were not known
+            // before.
             Self::Coverage | Self::Discovery => PlanOptions {
                 value_spam: Some(Value(0)),
                 value_clicked: Some(Value::units(1)),

@@ -259,14 +259,14 @@ parameters! {
     section Policies, taken by Any {
         /// Minimum quality of a seed; a page of unknown quality has 0.
         min_quality: Value = value("QUALITY").range(limits::SHARES).default(Value::default());
-        /// Number of failed fetches, one after another and without any that did not fail since, that keeps a
-        /// page from being a seed; 0 allows any number.
+        /// Number of consecutive failed fetches after which a page cannot be a seed; 0 allows any
+        /// number.
         max_failures: u32 = value("N").default_is(&format!(
             "{} for a new plan with a goal, else 0",
             Goal::MAX_FAILURES
         ));
-        /// Days before the last fetch in the bank within which a page that was fetched is no seed; 0 allows
-        /// any page.
+        /// Do not select pages that were fetched within this number of days before the last fetch
+        /// in the bank; 0 allows any page.
         rest: u32 = value("DAYS").range(0..=36_500).default(0);
         /// Maximum number of seeds that differ from the plan's previous list; pages that can no
         /// longer be seeds leave regardless.

@@ -93,7 +93,8 @@ impl Candidates {
         self.failing.as_ref().map_or(0, PageSet::len)
     }
 
-    /// Whether a page has too many failed fetches. Cost: one lookup, and none if they were read.
+    /// Whether a page has too many failed fetches. Cost: one lookup, or none if the failing pages
+    /// were read.
     pub(crate) fn is_failing(&self, store: &Store, page: PageId) -> Result<bool, StoreError> {
         if let Some(failing) = &self.failing {
             return Ok(failing.contains(page.0));

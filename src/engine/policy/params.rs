@@ -28,7 +28,8 @@ pub struct Policy {
     pub min_quality: u16,
     /// Number of consecutive failed fetches that keeps a page from being a seed; 0 without a limit.
     pub max_failures: u32,
-    /// Days before the last fetch in the bank within which a page that was fetched is no seed; 0 without a limit.
+    /// Pages fetched within this number of days before the last fetch in the bank are not seeds; 0
+    /// without a limit.
     pub rest: u32,
     /// Maximum number of seeds that differ from the plan's previous list; `None` without a limit.
     pub max_changes: Option<u32>,

@@ -85,7 +85,7 @@ pub struct Seed {
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     #[schemars(extend("const" = false))]
     pub alive: bool,
-    /// Site of the page: a host, or a registrable_domain domain.
+    /// Site of the page: a host, or a registrable domain.
     pub site: String,
     /// Method that selected it.
     pub method: Method,
@@ -106,7 +106,7 @@ pub struct Seed {
     /// `succeed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub succeeds: Option<SuccessorView>,
-    /// Fetches of the page that failed since the last one that did not; absent if none did.
+    /// Failed fetches of the page after its last fetch that did not fail; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failures: Option<Failures>,
 }
@@ -267,7 +267,7 @@ pub struct BatchSummary {
     pub stale: u64,
     /// Number of pages whose fetch failed.
     pub failed: u64,
-    /// Number of pages with failed fetches since the last one that did not fail, after the batch.
+    /// Number of pages whose last fetch failed, after the batch.
     pub failing: u64,
 }
 

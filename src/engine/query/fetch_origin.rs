@@ -1,4 +1,4 @@
-//! How a crawler came to the last fetch of a page that it attributed to a seed.
+//! The origin of the last fetch of a page that a crawler attributed to a seed.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,8 @@ use seedbank_algorithms::page::PageId;
 use seedbank_formats::ingest::{FORGOTTEN_URL, URL_PATTERN};
 use seedbank_store::records::{BatchId, PageRecord};
 
-/// How a crawler came to the last fetch of a page that it attributed to a seed, as it says.
+/// Origin of the last fetch of a page that a crawler attributed to a seed, as reported by the
+/// crawler.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct FetchOrigin {
@@ -31,8 +32,8 @@ pub struct FetchOrigin {
     pub depth: Option<u32>,
 }
 
-/// Returns the origin of the last fetch of a page with a seed that is not forgotten. `is_failing` says whether the
-/// page has failed fetches since the last one that did not fail.
+/// Returns the origin of the last fetch of a page with a seed that is not forgotten. `is_failing`
+/// tells whether the last fetch of the page failed.
 pub(super) fn fetch_origin(
     views: &Views,
     page: PageId,

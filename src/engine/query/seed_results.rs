@@ -14,7 +14,7 @@ use seedbank_formats::ingest::{FORGOTTEN_URL, URL_PATTERN};
 use seedbank_store::records::{BatchId, BatchRecord, RefreshId, RefreshRecord};
 use seedbank_store::tables;
 
-/// What crawlers fetched from the seeds of a list, by what they said themselves.
+/// What crawlers fetched from the seeds of a list, according to their own records.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SeedResults {

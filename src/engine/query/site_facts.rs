@@ -76,8 +76,8 @@ pub struct SiteFacts {
     pub attributes: SiteAttributes,
     /// Number of its pages by state.
     pub pages: SitePageCounts,
-    /// Number of its pages with failed fetches since the last one that did not fail, by the result of the last
-    /// fetch: the most frequent first.
+    /// Number of its pages whose last fetch failed, by the result of that fetch: the most frequent
+    /// first.
     pub failing: Vec<FailingPages>,
     /// Number of links between its pages.
     pub intra_links: u64,

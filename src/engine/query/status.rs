@@ -25,7 +25,7 @@ pub struct Status {
     pub format: u32,
     /// Definition of a site.
     pub site_mode: SiteMode,
-    /// LoadedPolicy of URL normalisation.
+    /// Rules of URL normalisation.
     pub url_rules: UrlRules,
     /// Version of the public suffix list.
     pub suffix_list: String,
@@ -115,7 +115,7 @@ pub struct LastBatch {
     pub stale: u64,
     /// Number of pages whose fetch failed.
     pub failed: u64,
-    /// Number of pages with failed fetches since the last one that did not fail, after the batch.
+    /// Number of pages whose last fetch failed, after the batch.
     pub failing: u64,
     /// List of rejected and stale records in the bank's folder; `None` if there are none, the user named another
     /// file, or the list was removed.

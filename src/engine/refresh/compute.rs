@@ -104,7 +104,7 @@ pub(super) fn run(
         rejected: failing_rejections(&resolved, &rules),
         ..PolicyView::default()
     });
-    // With time, pages may be seeds again on sites that did not change.
+    // As time passes, pages become eligible on sites that did not change.
     let depends_on_time = policy.rest > 0 && matches!(resolved, ResolvedPlan::Cover(_));
     let previous_plan = PreviousPlan {
         plan: &base,
@@ -114,8 +114,9 @@ pub(super) fn run(
     };
     let outcome = match resolved {
         ResolvedPlan::Cores(ref plan) => {
-            // An unchanged graph leads to the same cores, and conditions on cores to the same seeds, as does
-            // that on failed fetches if it rejects no page now and decided nothing then.
+            // On an unchanged graph, the cores are the same, and so are the seeds that conditions
+            // on cores allow. The condition on failed fetches changes nothing either if it rejects
+            // no page now and rejected none then.
             let other_policies = Policy {
                 min_hubs: 0,
                 min_authorities: 0,

@@ -22,9 +22,9 @@ pub(super) struct PickedBy {
 
 /// Deletes all but the newest `keep` refreshes of a plan, counting the one that is being stored.
 ///
-/// Sets that the picks of a deleted refresh cover stay if a remaining refresh reuses them. Only
-/// consecutive refreshes reuse them, so the oldest remaining one decides. `picked_by` belongs to
-/// the one that is being stored.
+/// The sets covered by the picks of a deleted refresh are kept if a remaining refresh reuses them.
+/// Only consecutive refreshes reuse them, so the oldest remaining one decides. `picked_by` belongs
+/// to the one that is being stored.
 pub(super) fn prune(
     store: &Store,
     changes: &mut Changes,

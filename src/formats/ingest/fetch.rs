@@ -25,7 +25,8 @@ pub(super) enum Answer {
 }
 
 impl Answer {
-    /// Returns `None` if the status says nothing of the page: 304, and numbers that are no HTTP status.
+    /// Returns `None` if the status says nothing about the page: 304, and numbers that are no HTTP
+    /// status.
     pub(super) fn from_status(status: u16) -> Option<Self> {
         let status = FetchStatus::http(status)?;
         match Outcome::from_status(status) {

@@ -69,7 +69,8 @@ pub enum SkipReason {
     NoResponse,
     /// The response has no status, such as that of a name server.
     NoStatus,
-    /// The status says nothing of the page: 304, a redirect whose target is not known, or a decision of the crawler.
+    /// The status says nothing about the page: 304, a redirect whose target is not known, or a
+    /// decision of the crawler.
     OtherStatus,
     /// A redirect without another page as its target.
     LeadsNowhere,

@@ -95,7 +95,7 @@ fn render(
             Ok(quotas) => Some(Ok(quotas)),
             Err(error) => {
                 let error = RequestError::from(error);
-                // The form is shown again, so that the user can mend it.
+                // The form is shown again, so that the user can correct it.
                 if media_type != MediaType::Html || !error.status.is_client_error() {
                     return Err(error);
                 }

@@ -27,7 +27,7 @@ const MAX_BATCHES: u32 = 10_000;
 /// The number of changed pages from which on the tables are scanned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Limit {
-    /// The one from which on scanning is cheaper.
+    /// The number from which on scanning is cheaper than reading by key.
     Cost,
     None,
 }

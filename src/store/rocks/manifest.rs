@@ -99,7 +99,7 @@ impl Manifest {
         }
     }
 
-    /// Compares the MANIFEST of a database that nobody has open with this fingerprint; the error is
+    /// Compares the MANIFEST of a database that nobody has open with this fingerprint; the error says
     /// what is wrong. With `exact` the MANIFEST must not be longer than the fingerprinted prefix.
     ///
     /// A later MANIFEST starts with a snapshot of the whole state, so only its structure can be

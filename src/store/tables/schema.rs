@@ -160,7 +160,7 @@ tables! {
     /// Steps of the last refresh of a plan by cores within a bound, cached for the next one.
     STEP_CACHE = "step_cache": (u32, u32) => StepCacheRecord, Scan, Refreshes,
         key "series u32, rank u32", value "record: at rank 0 the grouped pages, gap-coded, and the group of each; else the quantized scores (u8) and weights (u16) of groups";
-    /// Failed fetches of pages since the last one that did not fail.
+    /// Failed fetches of pages, each after the last fetch of the page that did not fail.
     FAILURES = "failures": PageId => Failures, Lookup, Pages,
         key "site u32, index u32", value "record: result of the last one, number, times of the first and the last one";
     /// What fetches brought, of pages that were fetched twice or more.

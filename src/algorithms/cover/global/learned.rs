@@ -1,9 +1,10 @@
 //! Picks by learned values: chooses the fetch cost by a crawl.
 //!
-//! The values of pages are the new links that their next fetch is expected to bring. Without a budget a fetch
-//! costs half of the mean value. With one, the list is selected at several multiples of the mean, and at a cost
-//! that leaves all places to the values of candidates; the list is taken whose crawl within the budget fetches
-//! the most value, the first of equals. This takes no held-out pages, since values come from past fetches.
+//! The values of pages are the new links that their next fetch is expected to bring. Without a
+//! budget a fetch costs half of the mean value. With one, the list is selected at several multiples
+//! of the mean, and at a cost that leaves all places to the values of candidates; the list whose
+//! crawl within the budget fetches the most value is taken, the first of equals. This takes no
+//! held-out pages, since values come from past fetches.
 
 use super::super::limits::MAX_PRICE;
 use super::super::value::{UNIT, Value};
@@ -13,7 +14,7 @@ use super::params::WebChoice;
 use super::{WebSelection, select};
 use crate::watch::{Interrupted, Watch};
 
-/// Multiples of the mean value that a fetch costs, in halves; the first one is that without a budget.
+/// Fetch costs to try, in halves of the mean value of a page; without a budget, only the first one.
 const HALVES: [i64; 4] = [1, 4, 16, 64];
 
 /// Selects seeds by learned values.

@@ -15,7 +15,7 @@ use seedbank_store::records::BatchId;
 pub enum NextList {
     /// Greedy by the expected number of new links: the goal discovery with `learned`.
     Learned,
-    /// Greedy by pages worth having, with hops and fetch cost tuned on the day before.
+    /// Greedy by page value, with hops and fetch cost tuned on the day before.
     Coverage,
     /// Pages with the most links.
     OutDegree,
@@ -106,7 +106,7 @@ pub struct NextComparison {
     pub day_ratio: Option<f64>,
     /// The logarithm of `day_ratio`, with its standard error over the days; `null` without days.
     pub log_day_ratio: Option<Estimate>,
-    /// The largest part of all that the learned list found that was found on one day, from 0 to 1.
+    /// The share of the pages found by the learned list that it found on its best day, from 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     pub largest_day: f64,
     /// What follows.
@@ -149,7 +149,7 @@ pub struct NextEvaluation {
     pub rows: Vec<NextRow>,
     /// The learned list beside the best baseline when replayed.
     pub replayed: NextComparison,
-    /// The same in the closed loop. Replayed lists of the same pages every day are flattered, since what they
-    /// missed the day before counts again; in the closed loop it does not.
+    /// The same in the closed loop. Replays favour lists that have the same pages every day, since
+    /// what these missed the day before counts again; in the closed loop it does not.
     pub closed_loop: NextComparison,
 }

@@ -1,4 +1,4 @@
-//! The lists that are compared: from which pages each would start with what is known at a time.
+//! Selects the seeds of each compared list from what is known at a time.
 
 use std::cmp::Reverse;
 
@@ -23,7 +23,7 @@ pub(super) const SETTINGS: [(u32, i64); 4] = [(1, 50_000), (1, 330_000), (2, 50_
 /// The value of a known page in lists for coverage, in millionths.
 const VALUE_KNOWN: i64 = 300_000;
 
-/// What lists are made for.
+/// The crawl for which lists are made.
 #[derive(Clone, Copy)]
 pub(super) struct Terms {
     pub(super) seeds: u32,

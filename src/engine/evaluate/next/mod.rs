@@ -65,7 +65,7 @@ impl Bank {
         let store = &views.reader;
         let state = current_state::state(store)?;
         let timeline = Timeline::load(store, KEPT_BATCHES, watch)?;
-        // The first batch teaches, and the last ones are replayed.
+        // The first batch is only learned from, and the last ones are only replayed.
         if timeline.steps.len() < REPLAYED + 2 {
             let batches = timeline.steps.len() as u64;
             return Err(ExperimentError::TooFewBatches { batches }.into());

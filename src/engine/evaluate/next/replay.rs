@@ -109,7 +109,7 @@ pub(super) fn closed_loop(
     Ok(days)
 }
 
-/// A crawl that teaches the list that it began from.
+/// A crawl whose finds become known to the list that it began from.
 struct Crawl<'a> {
     truth: &'a Knowledge,
     /// What was known before the first crawl.

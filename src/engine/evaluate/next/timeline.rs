@@ -1,4 +1,4 @@
-//! The bank as it was after each of its last batches, from what batches overwrote.
+//! The bank as it was after each of its last batches, reconstructed from what batches overwrote.
 
 use std::collections::BTreeMap;
 
@@ -80,7 +80,7 @@ impl Knowledge {
         self.next_crawl = step.next_crawl;
     }
 
-    /// Whether a page was known, whatever became of it.
+    /// Whether a page was known, in any state.
     pub(super) fn has(&self, page: usize) -> bool {
         self.states[page] != PageState::Unlinked
     }
@@ -98,7 +98,7 @@ impl Timeline {
     pub(super) fn load(store: &Store, kept: BatchId, watch: &dyn Watch) -> Result<Self> {
         let batches = applied_batches(store)?;
         let oldest = store.counters()?.batch.saturating_sub(kept);
-        // Batches before banks kept this have no time.
+        // Batches that an older version ingested have no time.
         let is_kept = |pair: &[(BatchId, BatchRecord)]| matches!(pair, [before, this] if before.1.last_fetch > 0 && this.0 > oldest);
         let count = batches
             .windows(2)
@@ -128,7 +128,7 @@ impl Timeline {
     }
 }
 
-/// The state from which batches are taken back, the last one first.
+/// The state from which batches are undone, the last one first.
 struct Reader {
     image: GraphImage,
     numbers: Numbering,
@@ -204,7 +204,7 @@ impl Reader {
         }
     }
 
-    /// Takes a batch back. Returns its changes, by page.
+    /// Undoes a batch. Returns its changes, by page.
     fn take_back(&mut self, store: &Store, batch: BatchId) -> Result<Vec<PageChange>> {
         let mut changes: BTreeMap<u32, PageChange> = BTreeMap::new();
         for entry in store.scan_under(&tables::FETCH_HISTORY, &batch.to_be_bytes())? {

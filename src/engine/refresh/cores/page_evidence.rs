@@ -291,7 +291,7 @@ pub(crate) struct Written {
 }
 
 impl Written {
-    /// Nothing was written, since the evidence is that of the last refresh of the series.
+    /// Returns that nothing was written: the evidence of the last refresh of the series applies.
     pub(crate) const fn nothing(record: EvidenceSeries) -> Self {
         Self {
             record,

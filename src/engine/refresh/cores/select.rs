@@ -10,7 +10,7 @@ use seedbank_algorithms::cores::{self, CoreCache, CoresError, Selection};
 use seedbank_algorithms::page::PageId;
 
 /// Selects cores and seeds, and counts rejections by policies. `previous` are the seeds of the
-/// previous refresh, best first. The ledger contains what is known of unchanged components.
+/// previous refresh, best first. `cache` contains the results of unchanged components.
 pub(crate) fn select(
     context: RunContext<'_, CorePlan>,
     hubs: &LoadedHubGraph,

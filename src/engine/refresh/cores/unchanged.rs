@@ -3,7 +3,8 @@
 //!
 //! Neither pages nor links are read: the same graph and parameters lead to the same cores, and
 //! stable seeds stay. A plan with policies runs in full, since policies can depend on clicks and
-//! qualities, unless these are conditions on cores, or on failed fetches and reject no page.
+//! qualities, unless its only policies are conditions on cores, or on failed fetches without an
+//! effect.
 
 use crate::engine::Result;
 use crate::engine::history::timeline::{self, PageTimelines};

@@ -1,5 +1,5 @@
-//! The lists of pages of Browsertrix Crawler: `pages.jsonl` and `extraPages.jsonl`, of the pages that it loaded, and
-//! `skippedPages.jsonl`, of those that it did not.
+//! The lists of pages of Browsertrix Crawler: `pages.jsonl` and `extraPages.jsonl`, for the pages
+//! that it loaded, and `skippedPages.jsonl`, for those that it did not.
 //!
 //! ```text
 //! {"format":"json-pages-1.0","id":"pages","title":"Seed Pages","hasText":"false"}
@@ -7,9 +7,10 @@
 //! {"url":"http://a.example/x","seedUrl":"http://a.example/","depth":1,"seed":false,"reason":"robotsTxt","ts":"2026-11-19T04:00:01.000Z"}
 //! ```
 //!
-//! All have the same header. A line with a `reason` is of a page that was skipped (`SkippedReason` of the
-//! crawler's `src/util/constants.ts`), any other of one that was loaded or failed to load. Only the former names the seed
-//! that the crawl came from; the others say which pages are seeds.
+//! All have the same header. A line with a `reason` describes a page that was skipped
+//! (`SkippedReason` of the crawler's `src/util/constants.ts`), any other line a page that was
+//! loaded or failed to load. Only lines of skipped pages name the seed that the crawl came from;
+//! other lines say whether the page itself is a seed.
 
 use super::capture_entry::capture_entry;
 use super::json_lines::{Fields, parse_structure};
@@ -51,7 +52,7 @@ impl EntryFormat for PageList {
         fields.check()?;
         let url = match fields.text("url")? {
             Some(url) => url,
-            // The header, which lists that were joined have several times.
+            // A header. Concatenated lists have several.
             None if fields.raw("format").is_some() => {
                 return Ok(Entry::Skipped(SkipReason::NoPage));
             }
@@ -88,7 +89,7 @@ impl EntryFormat for PageList {
     }
 }
 
-/// Returns what a line says of its page; `None` if nothing.
+/// Returns the result of the fetch that a line describes; `None` if there was none.
 fn answer(fields: &Fields<'_, { FIELDS.len() }>) -> Result<Option<Answer>, Fault> {
     if let Some(reason) = fields.text("reason")? {
         return Ok(answer_of_reason(&reason));

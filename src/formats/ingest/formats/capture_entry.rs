@@ -9,8 +9,8 @@ use crate::ingest::record::Event;
 use crate::ingest::reject::Fault;
 use crate::ingest::timestamp::Timestamp;
 
-/// Reads a capture as an entry. A crawled page keeps the links that the bank has. Nothing is counted
-/// of an entry that is rejected. `fetched` replaces the time of the fetch in formats that do not write
+/// Reads a capture as an entry. A crawled page keeps the links that the bank has. Nothing of a
+/// rejected entry is counted. `fetched` replaces the time of the fetch in formats that do not write
 /// it as one text.
 pub(super) fn capture_entry(
     fetch: &Fetch<'_>,

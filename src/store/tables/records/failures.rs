@@ -1,4 +1,4 @@
-//! Failed fetches of a page since the last one that did not fail.
+//! Failed fetches of a page after its last fetch that did not fail.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::tables::table::record_values;
 use seedbank_algorithms::fetch_status::FetchStatus;
 
-/// The fetches of a page that failed after the last one that did not.
+/// The failed fetches of a page after its last fetch that did not fail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Failures {
     /// The result of the last one.

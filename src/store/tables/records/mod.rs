@@ -223,7 +223,7 @@ pub struct BatchRecord {
     /// The number of pages whose fetch failed.
     #[serde(skip)]
     pub failed: u64,
-    /// The number of pages with failed fetches since their last fetch that did not fail, after the batch.
+    /// The number of pages whose last fetch failed, after the batch.
     #[serde(skip)]
     pub failing: u64,
     /// The time of the last fetch in the bank after the batch, in seconds since 1970 (UTC). A time after that of

@@ -5,7 +5,7 @@
 pub struct Observed {
     /// The number of pages that were fetched before and are fetched again.
     pub fetched_again: u64,
-    /// The seconds between these fetches and the ones before, together.
+    /// The total number of seconds between these fetches and the previous ones.
     pub seconds: u64,
     /// The links that the bank saw for the first time in these fetches.
     pub new_links: u64,

@@ -5,7 +5,7 @@ use crate::tables::records::page_blocks::{BLOCK, Fact, place};
 use crate::tables::table::Key;
 use seedbank_algorithms::page::{PageId, SiteId};
 
-/// A fetch, and how the crawler says that it came to it.
+/// A fetch with its origin, as reported by the crawler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SeedFetch {
     /// The seed that the crawl came from.

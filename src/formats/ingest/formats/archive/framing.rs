@@ -168,7 +168,8 @@ impl<'a, F: ArchiveFormat> Splitter<'a, F> {
             return Ok(Some(self.reject(&detail, end)));
         }
         if !is_complete {
-            // Either the length is wrong or the file is truncated. Only records up to the end tell.
+            // Either the length is wrong or the file is truncated. Records that lead to the end of
+            // the file show that only the length is wrong.
             let may_resume = F::MAY_CONTAIN_RECORDS && self.overrunning < MAX_OVERRUNNING;
             if may_resume && chain_reaches_end(&mut self.text, end) {
                 self.overrunning += 1;
@@ -346,7 +347,7 @@ impl<'a, F: ArchiveFormat> Splitter<'a, F> {
         loop {
             let is_full = piece.bytes.max(piece.memory as u64) >= PIECE_SIZE as u64
                 || piece.items.len() + MAX_BETWEEN + 2 >= PIECE_RECORDS;
-            // A full piece goes on while an item may still have its partner to come.
+            // A full piece is extended as long as the item that belongs to its last one may follow.
             if is_full && open.is_none() {
                 break;
             }

@@ -8,13 +8,13 @@ use crate::ingest::resolve_url::BaseUrl;
 use crate::ingest::summary::DropReason;
 use seedbank_algorithms::page::AliasBy;
 
-/// The most bytes of absolute URLs that the links of a page may make: a constant, plus so many for
-/// each byte of its text. Links beyond are dropped as too long.
+/// The maximum size of the absolute URLs of the links of a page, in bytes: a constant, plus a
+/// number for each byte of its text. Further links are dropped as too long.
 const URL_BYTES_PER_PAGE: usize = 1 << 20;
 const URL_BYTES_PER_BYTE: usize = 6;
 
-/// How links that their page asks not to follow are handled: `rel=nofollow` on the link, `nofollow`
-/// or `none` in the `meta` element for robots.
+/// What happens to links that a page asks crawlers not to follow: `rel=nofollow` on the link,
+/// `nofollow` or `none` in the `meta` element for robots.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Nofollow {
     /// They are kept like any other link.

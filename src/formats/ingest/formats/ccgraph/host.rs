@@ -33,7 +33,7 @@ pub(super) fn push_url(name: &[u8], url: &mut String) -> Result<(), Fault> {
 /// Returns the quality, in ten-thousandths, of the host at a position from 1 to `rows`: `1 -
 /// ln(position) / ln(rows)`, rounded to the nearest.
 ///
-/// The first host has 1, the last 0, and so has a position beyond the last. An only host has 1.
+/// The first host has 1, the last 0, and so has a position beyond the last. A single host has 1.
 pub(super) fn quality(position: u64, rows: u64) -> u16 {
     if position <= 1 {
         return MAX_QUALITY;

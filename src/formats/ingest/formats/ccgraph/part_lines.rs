@@ -125,7 +125,7 @@ impl<'a> PartLines<'a> {
     }
 }
 
-/// Parses a range number in decimal digits; `None` if it is anything else or exceeds a `u64`.
+/// Parses a number in decimal digits; `None` if it is anything else or exceeds a `u64`.
 pub(super) fn number(text: &[u8]) -> Option<u64> {
     if text.is_empty() {
         return None;

@@ -61,7 +61,7 @@ fn non_empty(field: Option<Cow<'_, str>>) -> Option<Cow<'_, str>> {
 }
 
 impl Capture<'_> {
-    /// Reads the capture. Nothing is counted of an entry that is rejected.
+    /// Reads the capture. Nothing of a rejected entry is counted.
     pub(super) fn entry(&self, parser: &mut PieceParser) -> Result<Entry, Fault> {
         // DNS responses, screenshots and crawler metadata; and responses to forms.
         let is_get = self.method.as_deref().is_none_or(|method| method == "GET");

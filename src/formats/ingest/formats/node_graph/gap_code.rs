@@ -16,7 +16,7 @@ pub(in crate::ingest) fn push(mut number: u64, list: &mut Vec<u8>) {
     list.push(0x60 | number.to_le_bytes()[0]);
 }
 
-/// Returns the lists of a piece, without their ends.
+/// Returns the lists of a piece, without [`END`].
 pub(in crate::ingest) fn lists(piece: &[u8]) -> impl Iterator<Item = &[u8]> {
     let lists = piece.split_inclusive(|byte| *byte == END);
     lists.map(|list| list.strip_suffix(&[END]).unwrap_or(list))

@@ -51,7 +51,7 @@ pub(super) struct Datum<'a> {
 }
 
 impl Datum<'_> {
-    /// Reads the page. Nothing is counted of one that is rejected.
+    /// Reads the page. Nothing of a rejected page is counted.
     pub(super) fn entry(&self, parser: &mut PieceParser) -> Result<Entry, Fault> {
         let status = self
             .status

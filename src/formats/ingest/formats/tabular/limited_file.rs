@@ -4,9 +4,9 @@
 //! header claims before it decompresses the page. Here, each header is examined when it is read, and
 //! refused if it claims much more than the footer does for the whole column chunk.
 //!
-//! One dictionary and one page of each column are memory. Rows point into these, so that a page that
-//! is done stays in memory until the rows are read. Together they are limited by the memory that is
-//! available.
+//! One dictionary and one page of each column are in memory. Rows point into these, so that a page
+//! that is done stays in memory until the rows are read. Together they are limited by the memory
+//! that is available.
 
 use std::collections::BTreeMap;
 use std::fs::File;

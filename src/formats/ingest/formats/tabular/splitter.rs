@@ -164,7 +164,7 @@ impl<'a> Splitter<'a> {
         Ok(Some((line, item)))
     }
 
-    /// Returns whether the first `length` bytes of the record exceed its first line.
+    /// Returns whether the first `length` bytes of the record extend beyond its first line.
     fn is_beyond_line(&self, length: usize) -> bool {
         let text = self.text.rest().get(..length).unwrap_or_default();
         let text = text.strip_suffix(b"\n").unwrap_or(text);

@@ -40,7 +40,7 @@ pub(super) fn read(
         };
         let next = after.iter().position(is_item).map(|next| at + 1 + next);
         let partner = next.filter(|next| records.get(*next).is_some_and(|next| next.belongs));
-        // Metadata that is taken by the response before it is skipped in its turn.
+        // Metadata that was read with the response before it is skipped here.
         let mut take = |at: usize| {
             let record = records.get_mut(at)?;
             let taken = Content::Skipped(SkipReason::BesideResponse);

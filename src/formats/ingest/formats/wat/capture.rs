@@ -19,7 +19,7 @@ use crate::ingest::summary::{DropReason, SkipReason};
 /// The record of a page; `Err` if the WAT record does not describe one.
 pub(super) type Outcome = Result<Event<UrlNumber>, SkipReason>;
 
-/// Reads the block of a record. Nothing is counted of a record that is rejected.
+/// Reads the block of a record. Nothing of a rejected record is counted.
 pub(super) fn capture(
     json: &[u8],
     nofollow: Nofollow,
