@@ -60,11 +60,11 @@ fn text(report: &RepairReport) -> String {
     let mut text = check::text(&report.found);
     if !report.usable {
         text.push_str("both states are damaged: neither can be repaired from the other\n");
-    } else if report.mended.is_empty() {
+    } else if report.repaired.is_empty() {
         text.push_str("nothing had to be repaired\n");
     }
-    for mended in &report.mended {
-        text.push_str(match mended {
+    for repaired in &report.repaired {
+        text.push_str(match repaired {
             RepairedPart::Marker => "the marker file SEEDBANK was rewritten\n",
             RepairedPart::Acknowledgement => "ACKNOWLEDGED was rewritten\n",
             RepairedPart::Locks => "lock files that were not regular files were moved aside\n",

@@ -59,7 +59,11 @@ fn a_published_state_that_is_not_there_is_published_again() {
         assert_eq!(check.live.verdict, Verdict::Good, "damage {number}");
         assert_eq!(check.published.verdict, Verdict::Damaged, "damage {number}");
         let report = bank.repair(false).unwrap();
-        assert_eq!(report.mended, [RepairedPart::Published], "damage {number}");
+        assert_eq!(
+            report.repaired,
+            [RepairedPart::Published],
+            "damage {number}"
+        );
         assert_eq!(report.lost, None);
         is_sound(&bank);
     }

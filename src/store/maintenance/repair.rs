@@ -69,7 +69,7 @@ pub struct RepairReport {
     /// The damage, as `check` reports it.
     pub found: BankCheck,
     /// The replaced parts; empty if nothing was damaged or nothing could be repaired.
-    pub mended: Vec<RepairedPart>,
+    pub repaired: Vec<RepairedPart>,
     /// The folder in the bank with the replaced files; `None` if there are none.
     pub moved_to: Option<String>,
     /// Acknowledged changes that are lost; `None` if none are known to be.
@@ -146,9 +146,9 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
     let found = examined()?;
     watch.proceed()?;
     let acknowledged = Acknowledged::read(bank).ok().flatten();
-    let mut mended = Vec::new();
+    let mut repaired = Vec::new();
     if !blocked.is_empty() {
-        mended.push(RepairedPart::Locks);
+        repaired.push(RepairedPart::Locks);
     }
     let mut now = found.clone();
     // If only CURRENT is damaged, the acknowledged MANIFEST proves which one it has to name.
@@ -160,7 +160,7 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
     {
         quarantine.move_in("live/CURRENT")?;
         acknowledged.manifest.restore_current(&database)?;
-        mended.push(RepairedPart::LivePointer);
+        repaired.push(RepairedPart::LivePointer);
         now = examined()?;
     }
     let mut live = now.live.verdict != Verdict::Damaged;
@@ -179,7 +179,7 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
     };
     let mut report = RepairReport {
         found,
-        mended,
+        repaired,
         moved_to: quarantine.folder.clone(),
         lost: None,
         abandoned_load: false,
@@ -199,19 +199,19 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
         report.abandoned_load = has_load(bank, last_known_epoch(bank, acknowledged.as_ref()));
         report.lost = acknowledged.and_then(|acknowledged| lost(&acknowledged, &now));
         restore_live(bank, &mut quarantine)?;
-        report.mended.push(RepairedPart::Live);
+        report.repaired.push(RepairedPart::Live);
     } else if !published {
         quarantine_published(bank, &mut quarantine)?;
         quarantine.move_in("published/CURRENT")?;
-        report.mended.push(RepairedPart::Published);
+        report.repaired.push(RepairedPart::Published);
     }
     if report.found.image.what.is_some() {
         remove_image(bank)?;
-        report.mended.push(RepairedPart::Image);
+        report.repaired.push(RepairedPart::Image);
     }
     if !report.found.files.is_empty() {
         quarantine.move_in(ACKNOWLEDGED)?;
-        report.mended.push(RepairedPart::Acknowledgement);
+        report.repaired.push(RepairedPart::Acknowledgement);
     }
     // Only now, so that after a kill the lost changes are still known.
     if !live || !report.found.files.is_empty() {
@@ -219,7 +219,7 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
     }
     if !is_marked {
         quarantine.move_in(MARKER)?;
-        report.mended.push(RepairedPart::Marker);
+        report.repaired.push(RepairedPart::Marker);
     }
     // Completes loads and publishes the state, like any writer, but without compactions, which would delete
     // table files that other tools may need.
