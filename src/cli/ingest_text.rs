@@ -58,7 +58,7 @@ pub(super) fn ingest_text(report: &IngestReport) -> String {
     if report.attributed > 0 {
         append_line!(
             text,
-            "seeds: crawlers attribute {} to theirs",
+            "seeds: crawlers attribute {} to seeds",
             counted(report.attributed, "fetch")
         );
     }
@@ -128,7 +128,7 @@ fn failed(report: &IngestReport) -> String {
         return String::new();
     }
     format!(
-        "failed fetches: of {}, which keep their states and links\n",
+        "failed fetches: {}, which keep their states and links\n",
         counted(report.failed, "page")
     )
 }

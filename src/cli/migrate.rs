@@ -15,9 +15,8 @@ Examples:
   seedbank migrate bank                in place; succeeds also if there is nothing to do
   seedbank migrate bank --to newbank   keeps the old bank for an older version of seedbank
 
-Any command that writes to a bank first migrates it in place. The first format is 1, so there is
-nothing to migrate yet. A bank of a newer format, or of a development version before 0.1, is rejected by
-every command.";
+Any command that writes to a bank first migrates it in place. A bank of a newer format, or of a
+development version before 0.1, is rejected by every command.";
 
 /// Convert a bank that an earlier version wrote to the current format
 ///

@@ -145,7 +145,7 @@ fn batch_lines(batch: &LastBatch) -> String {
     let failing = match batch.failing {
         0 => String::new(),
         pages => format!(
-            "failing: {} with failed fetches since the last one that did not fail\n",
+            "failing: {} whose last fetch failed\n",
             counted(pages, "page")
         ),
     };

@@ -68,7 +68,7 @@ pub fn failing_pages(failing: &[FailingPages]) -> String {
         .map(|of| format!("{} {}", of.pages, of.status))
         .collect();
     format!(
-        "{} with failed fetches since the last one that did not fail, by the last result: {}",
+        "{} whose last fetch failed, by its result: {}",
         counted(pages, "page"),
         by_status.join(", ")
     )

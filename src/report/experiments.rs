@@ -127,7 +127,7 @@ fn distance_figure(found: &DistancesEvaluation) -> Figure {
         .into_iter()
         .filter_map(|(mean, of)| Some(format!(" {} {of}", mean?)));
     let about = format!(
-        "Links on the shortest way from a core (row) to another (column). On average{}; {} without a way. The farther the better: seeds should not lead to the same places.",
+        "Links on the shortest path from a core (row) to another (column). On average{}; {} without a path. The farther the better: seeds should not lead to the same places.",
         known.collect::<Vec<String>>().join(","),
         found.all.unreachable.counted("pair is", "pairs are")
     );

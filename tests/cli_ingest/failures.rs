@@ -26,7 +26,7 @@ fn failing() -> Place {
         "2026-11-20",
         &failed(A, "503", "2026-11-20T04:00:00Z"),
     );
-    let told = "failed fetches: of 1 page, which keep their states and links\n";
+    let told = "failed fetches: 1 page, which keep their states and links\n";
     assert!(text.contains(told), "{text}");
     assert!(text.contains("links: 0 added, 0 removed"), "{text}");
     ingest(
@@ -55,7 +55,7 @@ fn failed_fetches_are_reported() {
     assert!(page.get("failures").is_none(), "{page}");
 
     let site = place.run(&["site", "bank", "a.example"]).done();
-    let told = "\n  1 page with failed fetches since the last one that did not fail, by the last result: 1 timeout\n";
+    let told = "\n  1 page whose last fetch failed, by its result: 1 timeout\n";
     assert!(site.contains(told), "{site}");
     let site = place
         .run(&["site", "bank", "a.example", "--format", "json"])
@@ -66,7 +66,7 @@ fn failed_fetches_are_reported() {
         status.contains(", 1 record, 0 rejected, 1 failed\n"),
         "{status}"
     );
-    let told = "failing: 1 page with failed fetches since the last one that did not fail\n";
+    let told = "failing: 1 page whose last fetch failed\n";
     assert!(status.contains(told), "{status}");
     let history = place.run(&["history", "bank"]).done();
     assert!(history.contains(" 0 gone, 1 failed, "), "{history}");

@@ -61,7 +61,7 @@ fn crawl(place: &Place) {
     place.write("fetched.jsonl", lines.join("\n"));
     let told = place.run(&words("ingest bank fetched.jsonl")).done();
     assert!(
-        told.contains("seeds: crawlers attribute 6 fetches to theirs\n"),
+        told.contains("seeds: crawlers attribute 6 fetches to seeds\n"),
         "{told}"
     );
 }
@@ -70,7 +70,7 @@ fn crawl(place: &Place) {
 fn each_seed_is_counted_beside_its_promise() {
     let place = place();
     let before = place.run(&words("evaluate bank actual --since 2")).done();
-    assert!(before.ends_with("no batch has fetches\n"), "{before}");
+    assert!(before.ends_with("no batch contains fetches\n"), "{before}");
     crawl(&place);
     let text = place.run(&words("evaluate bank actual --since 2")).done();
     let expected = "\
@@ -81,7 +81,7 @@ seed               fetched  new  failed  duplicates  value/fetch  promised: page
 http://a.example/        3    2       1           1         0.50                5      4        0.60
 http://b.example/        1    0       0           0         1.00                4      3        0.62
 
-seeds that are on no list of a plan
+seeds on no plan's list
 seed               fetched  new  failed  duplicates  value/fetch
 http://y.example/        1    1       0           0         1.00
 

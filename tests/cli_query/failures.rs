@@ -99,7 +99,7 @@ fn a_page_that_failed_three_times_is_no_seed_until_it_answers() {
     assert_eq!(lost["change"], "lost");
     assert_eq!(lost["cause"], "policy");
     let site = place.run(&words("site bank a.example")).done();
-    assert!(site.contains("1 page with failed fetches"), "{site}");
+    assert!(site.contains("1 page whose last fetch failed"), "{site}");
 
     // The answer clears it.
     let pages: Vec<String> = (0..9).map(|number| format!("{FIRST}{number}")).collect();

@@ -56,7 +56,7 @@ pub(super) fn run(bank: &Path, args: &ActualArgs, session: &Session) -> Result<O
 fn text(found: &ActualEvaluation) -> String {
     let mut text = state_line(&found.state);
     let [Some(first), Some(last)] = [found.batches.first(), found.batches.last()] else {
-        append_line!(text, "no batch has fetches");
+        append_line!(text, "no batch contains fetches");
         return text;
     };
     append_line!(
@@ -69,7 +69,7 @@ fn text(found: &ActualEvaluation) -> String {
         text.push_str(&plan_text(plan));
     }
     if !found.others.is_empty() {
-        append_line!(text, "\nseeds that are on no list of a plan");
+        append_line!(text, "\nseeds on no plan's list");
         text.push_str(&table(&found.others, true, false));
     }
     let nobody = found.unattributed;
@@ -107,10 +107,10 @@ fn plan_text(plan: &PlanActual) -> String {
     };
     let mut text = format!("plan {}, {refreshes} {}\n", plan.plan, lists.join(", "));
     if !plan.promises {
-        text.push_str("its evidence promises no pages, as that of cores\n");
+        text.push_str("lists by cores promise no pages\n");
     }
     if !plan.valued {
-        text.push_str("values by PageRank are not those of single pages\n");
+        text.push_str("the plan values pages by PageRank, so fetches have no values here\n");
     }
     text.push_str(&table(&plan.seeds, plan.valued, plan.promises));
     text

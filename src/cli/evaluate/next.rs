@@ -46,7 +46,7 @@ fn text(found: &NextEvaluation) -> String {
     );
     append_line!(
         text,
-        "crawled pages alone: only pages are fetched that the bank ever fetched",
+        "crawled pages only: a crawl fetches only pages that the bank has fetched before",
     );
     append_line!(
         text,
@@ -57,7 +57,7 @@ fn text(found: &NextEvaluation) -> String {
         "list",
         "replayed: found",
         "fetched",
-        "crawled pages alone: found",
+        "crawled pages only: found",
         "fetched",
         "closed loop: found",
         "fetched",
@@ -85,7 +85,7 @@ fn text(found: &NextEvaluation) -> String {
         NextVerdict::Undecided => "undecided: keep the plan that you have\n",
     });
     text.push_str(
-        "(lists of the same pages every day are flattered when replayed: what they missed counts again)\n",
+        "(replays favour lists that have the same pages every day: what they missed counts again)\n",
     );
     text
 }
@@ -110,8 +110,8 @@ fn comparison(text: &mut String, name: &str, found: &NextComparison) {
         .map(|(error, ratio)| ratio * error);
     append_line!(
         text,
-        "{name}: learned finds {ratio} what the best baseline in hindsight does ({}), by days {:.2}{} times; \
-         more on {} of {}, {:.0} % of it on one day: {}",
+        "{name}: compared with the best baseline in hindsight ({}), learned finds {ratio} as much, by days {:.2}{} times; \
+         more on {} of {}, and {:.0} % of all its finds on one day: {}",
         found.baseline.name(),
         found.day_ratio.unwrap_or(1.0),
         plus_minus(error),

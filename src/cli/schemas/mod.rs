@@ -111,8 +111,8 @@ const FILES: &[File] = &[
     file(
         "evaluate-actual",
         "Seedbank evaluation: actual crawls",
-        "Output of `seedbank evaluate BANK actual --format json`: what crawlers fetched from each seed, by \
-         what they said themselves, beside what the lists promised. Values are in units.",
+        "Output of `seedbank evaluate BANK actual --format json`: what crawlers fetched from each seed \
+         according to their own records, beside what the lists promised. Values are in units.",
         &[(None, schema_of::<engine::evaluate::ActualEvaluation>)],
     ),
     file(

@@ -99,7 +99,7 @@ pub enum ExperimentError {
     },
     /// Too few batches keep what they overwrote.
     #[error(
-        "lists cannot be compared by what later batches brought: the bank has what {} overwrote, and needs that of at least 5; ingest each crawl as a batch of its own",
+        "a comparison by later batches requires at least 5 batches whose overwritten data is stored, found {}; ingest each crawl as a batch of its own",
         counted(*batches, "batch")
     )]
     TooFewBatches {

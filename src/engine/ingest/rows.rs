@@ -165,7 +165,7 @@ pub(super) fn row_counts_pass(mut counts: Sorted, passes: &mut Passes<'_>) -> Re
         while let Some((key, value)) = counts.next_under(&of_row)? {
             if Fields(&key[of_row.len()..]).byte()? == MEMBERS {
                 let members = RoaringBitmap::decode(value)
-                    .map_err(|_| EngineError::Internal("a bitmap between two passes is invalid"))?;
+                    .map_err(|_| EngineError::Internal("a bitmap in temporary data is invalid"))?;
                 pages = Some(members);
             } else {
                 uncrawled += Fields(value).i64()?;

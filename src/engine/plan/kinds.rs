@@ -103,7 +103,7 @@ methods! {
     MaxOut = "The pages with the most links to pages that no earlier seed covers.";
     MaxWeight = "The pages with the most value within `depth` hops.";
     MaxScc = "As max-weight, in the heaviest strongly connected component.";
-    RootScc = "As max-weight, in the heaviest root component above the heaviest component.";
+    RootScc = "As max-weight, in the heaviest of the root components that lead to the heaviest component.";
     Greedy = "The pages with the most value within all hops.";
 }
 

@@ -227,7 +227,7 @@ fn write_batch(text: &mut MetricsText, batch: &LastBatch) {
     one("stale_records", help, &batch.stale);
     let help = "Pages whose fetch failed in the last batch.";
     one("failed_pages", help, &batch.failed);
-    let help = "Pages with failed fetches since the last one that did not fail.";
+    let help = "Pages whose last fetch failed.";
     text.one("failing_pages", Kind::Gauge, help, batch.failing);
 }
 
