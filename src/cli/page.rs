@@ -200,10 +200,10 @@ fn text(facts: &PageFacts) -> String {
         lines.add("no plan has been refreshed yet");
     }
     for plan in &facts.plans {
-        let why = (plan.policy.as_ref(), &plan.why);
         lines.add(page_reason(
             &plan.run,
-            why,
+            plan.policy.as_ref(),
+            &plan.why,
             &facts.site,
             facts.alias.as_ref(),
         ));

@@ -86,7 +86,7 @@ pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliErro
             return Err(CliError::Usage(text.to_owned()));
         }
         let (seeds, all) = chosen(all_seeds(&bank, &args)?, &args, session);
-        return split(&seeds, all, (parts, out), &args);
+        return split(&seeds, all, parts, out, &args);
     }
     let out = Output::to(args.out.as_deref(), &args.bank)?;
     if !args.if_changed {
@@ -173,7 +173,8 @@ fn write(
 fn split(
     seeds: &[Seed],
     all: usize,
-    (parts, out): (u32, &Path),
+    parts: u32,
+    out: &Path,
     args: &SeedsArgs,
 ) -> Result<Outcome, CliError> {
     let mut files = Vec::new();

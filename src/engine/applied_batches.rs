@@ -7,8 +7,8 @@ use seedbank_store::{Store, StoreError, tables};
 /// The assumed time between two crawls, in seconds, if the bank has fewer than two.
 const DAY: u64 = 86_400;
 
-/// The number of batches whose times tell when the next crawl is.
-const RHYTHM: usize = 10;
+/// The number of last batches whose times determine that of the next crawl.
+const LAST_BATCHES: usize = 10;
 
 /// Returns the batches that were not undone, with their records. Cost: a scan of all batches.
 pub(super) fn applied_batches(store: &Store) -> Result<Vec<(BatchId, BatchRecord)>, StoreError> {
@@ -42,7 +42,7 @@ pub(super) fn next_crawl(batches: &[(BatchId, BatchRecord)]) -> u64 {
     let mut times: Vec<u64> = times.filter(|time| *time > 0).collect();
     times.dedup();
     let last = times.last().copied().unwrap_or(0);
-    let recent = &times[times.len().saturating_sub(RHYTHM)..];
+    let recent = &times[times.len().saturating_sub(LAST_BATCHES)..];
     let mut gaps: Vec<u64> = recent
         .windows(2)
         .map(|pair| pair[1].saturating_sub(pair[0]))

@@ -38,8 +38,8 @@ pub fn page_explanation(answer: &Explanation) -> Lines {
 #[must_use]
 pub fn page_sentence(answer: &Explanation) -> Line {
     let alias = answer.page.alias.as_ref();
-    let why = (answer.policy.as_ref(), &answer.why);
-    page_reason(&answer.run, why, &answer.site, alias)
+    let policy = answer.policy.as_ref();
+    page_reason(&answer.run, policy, &answer.why, &answer.site, alias)
 }
 
 /// Renders the evidence for [`page_sentence`]: the refresh, the current state of the page, and what

@@ -19,7 +19,8 @@ use super::policy::{fault, flag};
 #[must_use]
 pub fn page_reason(
     run: &RefreshRun,
-    (policy, why): (Option<&PolicyVerdict>, &Why),
+    policy: Option<&PolicyVerdict>,
+    why: &Why,
     site: &str,
     alias: Option<&AliasView>,
 ) -> Line {
@@ -38,10 +39,7 @@ pub fn page_reason(
 /// Renders why a page is a seed in one sentence, for a list whose title names the plan; `None` if it is not a
 /// seed.
 #[must_use]
-pub fn seed_reason(
-    run: &RefreshRun,
-    (policy, why): (Option<&PolicyVerdict>, &Why),
-) -> Option<String> {
+pub fn seed_reason(run: &RefreshRun, policy: Option<&PolicyVerdict>, why: &Why) -> Option<String> {
     let reason = match policy {
         Some(PolicyVerdict::Pinned { .. }) => "the plan pins it".to_owned(),
         Some(PolicyVerdict::Retained { last_chosen, .. }) => {

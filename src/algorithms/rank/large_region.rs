@@ -120,7 +120,7 @@ fn finish(
     upper: f64,
     work: &mut Work,
 ) -> Attempt {
-    let candidate = Candidate::of(&region, &found, work);
+    let candidate = Candidate::new(&region, &found, work);
     found.error = found
         .error
         .max(candidate.residual(&region, found.lambda) / found.gap);
@@ -195,7 +195,7 @@ struct Candidate {
 
 impl Candidate {
     /// Cost: at most two visits of each entry.
-    fn of(region: &Region, found: &Found, work: &mut Work) -> Self {
+    fn new(region: &Region, found: &Found, work: &mut Work) -> Self {
         let first = found.vectors.first().map_or(&[][..], Vec::as_slice);
         let side = region.hub_side();
         let removed: Vec<f64> = first.iter().map(|u| u.min(0.0)).collect();

@@ -219,7 +219,7 @@ fn refuses(region: &Region, lambda: f64, u: Vec<f64>) {
         values: vec![lambda],
         vectors: vec![u],
     };
-    let candidate = Candidate::of(region, &found, &mut work);
+    let candidate = Candidate::new(region, &found, &mut work);
     let proved = candidate.prove(region, &found, &ones, INITIAL, f64::INFINITY, &mut work);
     assert!(proved.is_err());
 }

@@ -103,10 +103,11 @@ fn sample<'a>(eligible: &[&'a CoverSite], request: &CoverageRequest) -> Vec<&'a 
 
 fn choice(
     request: &CoverageRequest,
-    (method, depth): Variant,
+    variant: Variant,
     hops: u32,
     draw: u32,
 ) -> Result<Choice, EngineError> {
+    let (method, depth) = variant;
     let value = request.value.value_parameters();
     let plan = PlanOptions {
         method: Some(plan::Method::Cover(method)),

@@ -144,7 +144,8 @@ impl<'a> Aliases<'a> {
     pub(super) fn add_input(
         &mut self,
         page: PageId,
-        (piece, order): (&PageInput, u64),
+        piece: &PageInput,
+        order: u64,
         target: Option<PageId>,
     ) {
         let alias = match (piece, target) {

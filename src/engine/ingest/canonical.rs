@@ -37,7 +37,7 @@ pub(super) struct CanonicalRecord {
 ///
 /// Sites contain no NUL byte, so the keys of a site are contiguous and sort as its URLs do.
 pub(super) fn split_key(key: &[u8]) -> Result<(&str, &str)> {
-    let broken = EngineError::Internal("a URL between two passes is invalid");
+    let broken = EngineError::Internal("a URL in temporary data is invalid");
     let middle = key.iter().position(|byte| *byte == 0);
     let parts = middle.map(|at| {
         (
@@ -84,7 +84,7 @@ impl CanonicalRecords {
 
     pub(super) fn next_record(&mut self, watch: &dyn Watch) -> Result<Option<CanonicalRecord>> {
         watch.proceed()?;
-        let lost = || EngineError::Internal("a record between two passes has no page");
+        let lost = || EngineError::Internal("a record in temporary data has no page");
         let Some(first) = self.parts.peek()? else {
             return Ok(None);
         };

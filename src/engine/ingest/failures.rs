@@ -27,8 +27,10 @@ pub(super) struct FailedNews {
 /// Updates the failed fetches of a page. `answered` is the time of an update that reports a fetch,
 /// else `None`; `runs` are the failed fetches in the input. Returns what is new among `runs`.
 pub(super) fn update_failures(
-    (page, old): (PageId, Option<&PageRecord>),
-    (update, answered): (&mut PageUpdate, Option<u64>),
+    page: PageId,
+    old: Option<&PageRecord>,
+    update: &mut PageUpdate,
+    answered: Option<u64>,
     runs: &[FailedRun],
     passes: &mut Passes<'_>,
 ) -> Result<FailedNews> {
@@ -56,8 +58,9 @@ pub(super) fn update_failures(
             || last.is_some_and(|last| run.last < last);
         if let (Some(record), true) = (old, is_stale) {
             let page_time = fetched.max(last).unwrap_or(0);
-            let times = (run.last, page_time);
-            passes.times.skip(passes.store, page, record, times)?;
+            passes
+                .times
+                .skip(passes.store, page, record, run.last, page_time)?;
             continue;
         }
         if last != Some(run.last) {

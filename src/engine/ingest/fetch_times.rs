@@ -99,7 +99,8 @@ impl FetchTimes {
         store: &Store,
         page: PageId,
         record: &PageRecord,
-        (fetched, page_fetched): (u64, u64),
+        fetched: u64,
+        page_fetched: u64,
     ) -> Result<()> {
         self.stale += 1;
         if let Some(list) = &mut self.list {

@@ -15,7 +15,7 @@ impl Fields<'_> {
             .0
             .split_first_chunk::<N>()
             .ok_or(EngineError::Internal(
-                "an event between two passes is truncated",
+                "an event in temporary data is truncated",
             ))?;
         self.0 = rest;
         Ok(*head)

@@ -388,7 +388,9 @@ impl InputCollector {
             let by_portion = &mut self.by_portion;
             push_piece(
                 by_portion,
-                (self.portion, url, piece.order),
+                self.portion,
+                url,
+                piece.order,
                 &piece.input,
                 &targets,
                 &mut bytes,
@@ -402,10 +404,11 @@ impl InputCollector {
         self.links.dedup();
         for of_page in self.links.chunk_by(|a, b| a.0 == b.0) {
             let targets: Vec<u32> = of_page.iter().map(|(_, to)| *to).collect();
-            let at = (self.portion, of_page[0].0, 0);
             push_piece(
                 &mut self.by_portion,
-                at,
+                self.portion,
+                of_page[0].0,
+                0,
                 &PageInput::Links,
                 &targets,
                 &mut bytes,

@@ -95,17 +95,18 @@ pub(super) fn links_pass(
         if let (Some(record), Some(time)) = (&old, update.fetched)
             && is_stale(record, time)
         {
-            let times = (time, record.fetched.unwrap_or(0));
-            passes.times.skip(passes.store, page, record, times)?;
-            // Later failed fetches of the page may be news.
+            let page_time = record.fetched.unwrap_or(0);
+            passes
+                .times
+                .skip(passes.store, page, record, time, page_time)?;
+            // Later failed fetches of the page may be new.
             update = PageUpdate::FAILED;
             targets.clear();
         }
         let answered = update
             .is_fetch()
             .then_some(update.fetched.unwrap_or(u64::MAX));
-        let of_update = (&mut update, answered);
-        let failed = update_failures((page, old.as_ref()), of_update, &failures, passes)?;
+        let failed = update_failures(page, old.as_ref(), &mut update, answered, &failures, passes)?;
         let news = PageNews {
             page,
             old: old.as_ref(),
@@ -171,7 +172,7 @@ fn omit(
     }
     let mut update = PageUpdate::GONE;
     let answered = passes.times.batch().or(Some(u64::MAX));
-    update_failures((page, Some(&record)), (&mut update, answered), &[], passes)?;
+    update_failures(page, Some(&record), &mut update, answered, &[], passes)?;
     let subject = Subject {
         page,
         old: Some(record),
@@ -197,7 +198,7 @@ fn resolve_links_again(
     passes.fetches.begin_page(subject.old.as_ref(), false);
     let more = set_links(&subject, links, intra, passes)?;
     passes.loss.count(page, 0, more);
-    end_page((page, subject.old.as_ref()), None, 0, passes)
+    end_page(page, subject.old.as_ref(), None, 0, passes)
 }
 
 /// Resolves the links of an existing page with the aliases after the batch.
@@ -259,8 +260,8 @@ fn update_page(
     let crawled = |state| i64::from(state == Some(PageState::Crawled));
     let more_pages = crawled(Some(new_state)) - crawled(old_state);
     passes.loss.count(page, more_pages, more_links);
-    let of_page = (page, subject.old.as_ref());
-    end_page(of_page, Some(&update), new_links, passes)?;
+    let old = subject.old.as_ref();
+    end_page(page, old, Some(&update), new_links, passes)?;
     page_event(&mut passes.pages, page, &PageEvent::Update(update))
 }
 

@@ -272,7 +272,7 @@ pub(super) fn read_page<'a>(key: &[u8], value: &'a [u8]) -> Result<PagesEvent<'a
     let mut key = Fields(key);
     key.page()?;
     let mut fields = Fields(value);
-    let broken = |_| EngineError::Internal("a URL between two passes is invalid");
+    let broken = |_| EngineError::Internal("a URL in temporary data is invalid");
     Ok(PagesEvent::Page(match key.byte()? {
         UNCRAWLED => {
             return Ok(PagesEvent::Uncrawled {

@@ -25,7 +25,9 @@ pub(super) enum PageInput {
 /// Appends a piece: input about the page, prefixed by its length, and the gaps between targets.
 pub(super) fn push_piece(
     pieces: &mut Sorter,
-    (portion, url, order): (u32, u32, u64),
+    portion: u32,
+    url: u32,
+    order: u64,
     input: &PageInput,
     targets: &[u32],
     bytes: &mut Vec<u8>,
@@ -51,7 +53,7 @@ pub(super) fn put_input(packed: &[u8], out: &mut Vec<u8>) -> Result<()> {
 }
 
 pub(super) fn take_input<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8]> {
-    let cut = || EngineError::Internal("a record between two passes is truncated");
+    let cut = || EngineError::Internal("a record in temporary data is truncated");
     let (length, rest) = bytes.split_first().ok_or_else(cut)?;
     let (packed, rest) = rest
         .split_at_checked(usize::from(*length))

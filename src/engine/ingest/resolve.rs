@@ -162,7 +162,7 @@ pub(super) fn group_by_page(
             // Ranks are in URL order, ids are not.
             targets.sort_unstable();
             let first = targets.first().copied().map(PageId);
-            passes.aliases.add_input(*page, (&input, order), first);
+            passes.aliases.add_input(*page, &input, order, first);
             let mut last = 0;
             for target in &targets {
                 put_gap(target - last, &mut bytes);

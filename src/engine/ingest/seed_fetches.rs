@@ -51,7 +51,7 @@ fn write(
 
 /// Returns the pages whose digest was that of another page of their site, or is that of an earlier one.
 fn duplicates(mut digests: Sorted, store: &Store, watch: &dyn Watch) -> Result<RoaringTreemap> {
-    let lost = || EngineError::Internal("a digest between two passes is truncated");
+    let lost = || EngineError::Internal("a digest in temporary data is truncated");
     let mut found = RoaringTreemap::new();
     while let Some(key) = digests.peek()? {
         watch.proceed()?;

@@ -13,7 +13,8 @@ use seedbank_store::{self, Changes, Sorted, Store, StoreError, tables};
 
 /// Completes the update of a page. `new` is the number of links that are new to the bank.
 pub(super) fn end_page(
-    (page, old): (PageId, Option<&PageRecord>),
+    page: PageId,
+    old: Option<&PageRecord>,
     update: Option<&PageUpdate>,
     new: u64,
     passes: &mut Passes<'_>,

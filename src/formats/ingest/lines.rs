@@ -27,7 +27,7 @@ pub trait LineFormat: Send + Sync {
 impl<F: LineFormat> EntryFormat for &F {
     type Context = ();
 
-    fn read(&self, line: &str, (): &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
+    fn read(&self, line: &str, _context: &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
         F::read(self, line, parser).map(Entry::One)
     }
 }

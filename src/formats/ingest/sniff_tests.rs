@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn of(text: &str) -> Option<DetectedFormat> {
+fn detect_text(text: &str) -> Option<DetectedFormat> {
     DetectedFormat::detect(text.as_bytes())
 }
 
@@ -122,7 +122,7 @@ fn texts_are_told_apart() {
             Some(DetectedFormat::BvProperties),
         ),
     ] {
-        assert_eq!(of(text), foreign, "{text:?}");
+        assert_eq!(detect_text(text), foreign, "{text:?}");
     }
 }
 
@@ -151,9 +151,9 @@ fn numbers_of_formats_come_first() {
 fn a_line_that_is_cut_off_is_not_looked_at() {
     let line = "http://a.example/a-page-among-many\n";
     let text = line.repeat(HEAD_BYTES / line.len() + 2);
-    assert_eq!(of(&text), Some(DetectedFormat::Urls));
+    assert_eq!(detect_text(&text), Some(DetectedFormat::Urls));
     let array = format!("[{}", "{\"url\": \"http://a.example/\"},\n".repeat(10_000));
-    assert_eq!(of(&array), Some(DetectedFormat::JsonArray));
+    assert_eq!(detect_text(&array), Some(DetectedFormat::JsonArray));
 }
 
 proptest! {
@@ -164,7 +164,7 @@ proptest! {
 
     #[test]
     fn any_text_is_something_or_not(text in "[\\[{\"<#\t, ;a-z:/0-9\n\u{1f980}\\\\}]{0,80}") {
-        let _ = of(&text);
+        let _ = detect_text(&text);
     }
 }
 
@@ -213,6 +213,6 @@ fn what_crawlers_write_is_told_by_its_first_lines() {
             Some(DetectedFormat::Urls),
         ),
     ] {
-        assert_eq!(of(&text), foreign, "{text:?}");
+        assert_eq!(detect_text(&text), foreign, "{text:?}");
     }
 }

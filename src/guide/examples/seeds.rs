@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for seed in bank.seeds("next")? {
         let url = seed?.url;
         let page = explainer.page(&url)?;
-        let reason = seed_reason(&page.run, (page.policy.as_ref(), &page.why));
+        let reason = seed_reason(&page.run, page.policy.as_ref(), &page.why);
         println!("{url}: {}", reason.unwrap_or_default());
     }
     assert_eq!(bank.seeds("next")?.count(), 2);

@@ -107,10 +107,14 @@ fn links_by_site(url: &str, direction: LinkDirection, links: &LinksBySite) -> Ta
 impl Page<'_> {
     /// Explains why the page is a seed of a plan, or why not.
     fn why(&self, plan: &PageInPlan) -> String {
-        let why = (plan.policy.as_ref(), &plan.why);
         let facts = &self.facts;
-        let alias = facts.alias.as_ref();
-        line_html(&page_reason(&plan.run, why, &facts.site, alias))
+        line_html(&page_reason(
+            &plan.run,
+            plan.policy.as_ref(),
+            &plan.why,
+            &facts.site,
+            facts.alias.as_ref(),
+        ))
     }
 
     /// Says how a crawler came to the last fetch that it attributed to a seed.

@@ -23,7 +23,8 @@ pub(super) fn seed_reasons<'a>(
         match explainer.page(url) {
             Ok(answer) => Ok(seed_reason(
                 &answer.run,
-                (answer.policy.as_ref(), &answer.why),
+                answer.policy.as_ref(),
+                &answer.why,
             )),
             Err(EngineError::UnknownPage { .. }) => Ok(None),
             Err(error) => Err(error.into()),

@@ -50,14 +50,14 @@ impl Walk<'_> {
         self.walk(&tables::STEP_CACHE, |walk, key, _| {
             if !expected.remove(&key) && !unused.contains(&key.0) {
                 let what = "it belongs to no core of the last refresh of a plan within a bound";
-                walk.find("step_cache", step_name(key), what);
+                walk.find("step_cache", step_name(key.0, key.1), what);
             }
             Ok(())
         })?;
         for key in expected {
             let what =
                 "it is missing, but the core belongs to the last refresh of a plan within a bound";
-            self.find("step_cache", step_name(key), what);
+            self.find("step_cache", step_name(key.0, key.1), what);
         }
         let mut found = BTreeSet::new();
         self.walk(&tables::CORE_SCORES, |walk, key, scores| {
@@ -87,6 +87,6 @@ impl Walk<'_> {
     }
 }
 
-fn step_name((series, rank): (u32, u32)) -> String {
+fn step_name(series: u32, rank: u32) -> String {
     format!("series {series}, core {rank}")
 }

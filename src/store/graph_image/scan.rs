@@ -215,7 +215,8 @@ impl Reader<'_> {
             self.watch.proceed()?;
             let first_row = part.row_indexes.len();
             while let Some(entry) = next_if(&mut rows, |key| key.site == site) {
-                self.push_rows(entry?, &mut part)?;
+                let (key, block) = entry?;
+                self.push_rows(key, &block, &mut part)?;
             }
             let rows = part.row_indexes.len() - first_row;
             let rows = u32::try_from(rows).map_err(|_| StoreError::Full("row"))?;
@@ -291,7 +292,8 @@ impl Reader<'_> {
     /// Appends a block of rows.
     fn push_rows(
         &self,
-        (key, block): (LinkKey, LinkBlock<PageId>),
+        key: LinkKey,
+        block: &LinkBlock<PageId>,
         part: &mut Part,
     ) -> Result<(), StoreError> {
         for (place, targets) in block.lists() {

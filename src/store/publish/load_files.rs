@@ -181,7 +181,8 @@ struct Stream {
 
 impl Stream {
     /// Adds a change; returns the previous file if it is complete.
-    fn push(&mut self, place: &Path, (table, key, value): TableChange<'_>) -> Option<Slice> {
+    fn push(&mut self, place: &Path, change: TableChange<'_>) -> Option<Slice> {
+        let (table, key, value) = change;
         let is_full = |slice: &mut Slice| slice.table != table || slice.memory() >= FILE_BYTES;
         let full = self.open.take_if(is_full);
         let slice = self.open.get_or_insert_with(|| Slice {

@@ -34,16 +34,17 @@ pub(super) struct Terms {
     pub(super) rng_seed: u64,
 }
 
-/// What is known at a time, as lists need it.
-pub(super) struct Sight<'a> {
+/// The web as known at a time, with the links and candidates that lists are selected from.
+pub(super) struct KnownWeb<'a> {
     known: &'a Knowledge,
+    terms: Terms,
     /// Links to pages that are known or crawled.
     successors: Csr,
     /// Pages that may be seeds, ascending.
     eligible: Vec<u32>,
 }
 
-impl<'a> Sight<'a> {
+impl<'a> KnownWeb<'a> {
     pub(super) fn new(known: &'a Knowledge, terms: Terms) -> Self {
         let is_live = |page: &u32| known.states[*page as usize].is_live();
         let mut successors = Csr::default();
@@ -62,6 +63,7 @@ impl<'a> Sight<'a> {
         let eligible = (0..number(known.links.len())).filter(may_be_seed).collect();
         Self {
             known,
+            terms,
             successors,
             eligible,
         }
@@ -82,9 +84,10 @@ impl<'a> Sight<'a> {
         &self,
         list: NextList,
         setting: usize,
-        (terms, day): (Terms, u64),
+        day: u64,
         watch: &dyn Watch,
     ) -> Result<Vec<u32>> {
+        let terms = self.terms;
         let by = |score: &dyn Fn(u32) -> u64| {
             let mut pages = self.eligible.clone();
             pages.sort_by_cached_key(|page| (Reverse(score(*page)), *page));

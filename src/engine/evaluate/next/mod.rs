@@ -15,7 +15,7 @@ use crate::engine::error::ExperimentError;
 use crate::engine::ingest::KEPT_BATCHES;
 use crate::engine::query::views::Views;
 use crate::engine::{Bank, Result};
-use lists::{SETTINGS, Sight, Terms};
+use lists::{KnownWeb, SETTINGS, Terms};
 use replay::{Content, closed_loop};
 use seedbank_algorithms::evaluate::fetch_simulator::{FetchedWithin, Gathered, KnownBefore};
 use seedbank_algorithms::statistics::Estimate;
@@ -148,7 +148,7 @@ fn replay_days(timeline: &Timeline, terms: Terms, watch: &dyn Watch) -> Result<R
     for (day, step) in (0_u64..).zip(steps) {
         watch.proceed()?;
         // The best setting on this batch is that of the next list.
-        let best = best_setting(&known, step, (terms, day), watch)?;
+        let best = best_setting(&known, step, terms, day, watch)?;
         known.apply(step);
         settings.push(best);
         let after = &steps[days.len() + 1..];
@@ -158,11 +158,11 @@ fn replay_days(timeline: &Timeline, terms: Terms, watch: &dyn Watch) -> Result<R
                 new: content.unseen(),
                 unseen: content.unseen(),
             };
-            let sight = Sight::new(&known, terms);
+            let web = KnownWeb::new(&known, terms);
             let mut simulator = content.simulator();
             let mut of_day = Vec::new();
             for list in NextList::ALL {
-                let seeds = sight.seeds(list, best, (terms, day), watch)?;
+                let seeds = web.seeds(list, best, day, watch)?;
                 let crawl = simulator.crawl(&seeds, &[terms.budget], before);
                 of_day.push(crawl.first().copied().unwrap_or_default());
             }
@@ -178,7 +178,8 @@ fn replay_days(timeline: &Timeline, terms: Terms, watch: &dyn Watch) -> Result<R
 fn best_setting(
     known: &timeline::Knowledge,
     step: &timeline::Step,
-    (terms, day): (Terms, u64),
+    terms: Terms,
+    day: u64,
     watch: &dyn Watch,
 ) -> Result<usize> {
     let content = Content::new(known, std::slice::from_ref(step));
@@ -186,11 +187,11 @@ fn best_setting(
         new: content.unseen(),
         unseen: content.unseen(),
     };
-    let sight = Sight::new(known, terms);
+    let web = KnownWeb::new(known, terms);
     let mut simulator = content.simulator();
     let (mut best, mut most) = (0, None);
     for setting in 0..SETTINGS.len() {
-        let seeds = sight.seeds(NextList::Coverage, setting, (terms, day), watch)?;
+        let seeds = web.seeds(NextList::Coverage, setting, day, watch)?;
         let crawl = simulator.crawl(&seeds, &[terms.budget], before);
         let found = crawl.first().map_or(0, |within| within.all.discovered);
         if most.is_none_or(|most| found > most) {

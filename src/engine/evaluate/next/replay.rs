@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::answers::NextList;
-use super::lists::{Sight, Terms};
+use super::lists::{KnownWeb, Terms};
 use super::timeline::{Knowledge, Step, Timeline};
 use crate::engine::Result;
 use seedbank_algorithms::evaluate::fetch_simulator::{CrawlInput, FetchSimulator};
@@ -95,7 +95,7 @@ pub(super) fn closed_loop(
     let mut days = Vec::new();
     for (day, (step, setting)) in (0..).zip(timeline.steps.iter().zip(settings)) {
         watch.proceed()?;
-        let seeds = Sight::new(&own, terms).seeds(list, *setting, (terms, day), watch)?;
+        let seeds = KnownWeb::new(&own, terms).seeds(list, *setting, day, watch)?;
         truth.apply(step);
         let crawl = Crawl {
             truth: &truth,

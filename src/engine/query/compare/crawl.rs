@@ -154,7 +154,8 @@ fn linked(
         if at.is_multiple_of(STEP) {
             watch.proceed()?;
         }
-        for &index in blocks.list(LinkKey::of_page(page))? {
+        let (key, place) = LinkKey::of_page(page);
+        for &index in blocks.list(key, place)? {
             let target = PageId::new(page.site(), index);
             if seen.insert(target.0) {
                 met.push(target);
@@ -168,7 +169,8 @@ fn linked(
         if at.is_multiple_of(STEP) {
             watch.proceed()?;
         }
-        for &target in blocks.list(LinkKey::of_row(row))? {
+        let (key, place) = LinkKey::of_row(row);
+        for &target in blocks.list(key, place)? {
             if seen.insert(target.0) {
                 met.push(target);
             }
@@ -194,7 +196,7 @@ impl<'a, T: Link> Blocks<'a, T> {
         }
     }
 
-    fn list(&mut self, (key, place): (LinkKey, u32)) -> Result<&[T], StoreError> {
+    fn list(&mut self, key: LinkKey, place: u32) -> Result<&[T], StoreError> {
         if self.cached.as_ref().is_none_or(|cached| cached.0 != key) {
             self.cached = Some((key, self.store.links(self.table, key)?));
         }

@@ -105,7 +105,7 @@ impl Context {
         Ok(self.views.name(page)?.1)
     }
 
-    pub(super) fn scored(&self, (page, score): (PageId, f64)) -> Result<ScoredUrl, StoreError> {
+    pub(super) fn scored(&self, page: PageId, score: f64) -> Result<ScoredUrl, StoreError> {
         let url = self.url(page)?;
         Ok(ScoredUrl { url, score })
     }

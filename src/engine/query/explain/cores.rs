@@ -156,7 +156,7 @@ pub(super) fn is_seed(context: &Context, page: PageId) -> bool {
 }
 
 fn scored_seed(context: &Context, core: &CoreEvidence) -> Result<ScoredUrl, StoreError> {
-    context.scored((core.seed, core.seed_place.score))
+    context.scored(core.seed, core.seed_place.score)
 }
 
 /// Explains the seed of a core.
@@ -166,7 +166,9 @@ pub(super) fn core_seed(
     core: &CoreEvidence,
 ) -> Result<CoreSeed, EngineError> {
     let first = core.first.iter().map(|page| context.url(*page));
-    let runner_up = core.runner_up.map(|second| context.scored(second));
+    let runner_up = core
+        .runner_up
+        .map(|(page, score)| context.scored(page, score));
     // Without policies a seed's rank is that of its core.
     let (rank_on_list, deferred) = context.rank(core.seed, rank);
     Ok(CoreSeed {
@@ -229,7 +231,7 @@ fn near_core(
         seed: scored_seed(context, &core)?,
         role,
         score: near.score,
-        weakest: context.scored(weakest)?,
+        weakest: context.scored(weakest.0, weakest.1)?,
         links: near.links,
         links_needed: needs,
         reason,

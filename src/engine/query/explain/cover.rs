@@ -49,7 +49,7 @@ pub(super) fn why(
             hops: evidence.hops.iter().map(value_of_hop).collect(),
             runner_up: evidence
                 .runner_up
-                .map(|second| context.scored(second))
+                .map(|(page, score)| context.scored(page, score))
                 .transpose()?,
             covered_by: covered_by.transpose()?,
         })));

@@ -51,7 +51,9 @@ pub(super) fn why(
         let reached_by = reached_by
             .map(|covered| Ok::<_, EngineError>((by(covered.pick)?, covered.hop)))
             .transpose()?;
-        let runner_up = evidence.runner_up.map(|second| context.scored(second));
+        let runner_up = evidence
+            .runner_up
+            .map(|(page, score)| context.scored(page, score));
         return Ok(Why::WebSeed(Box::new(WebSeed {
             rank: rank_on_list,
             deferred,

@@ -418,7 +418,7 @@ fn best_scored(
     });
     let mut named = Vec::with_capacity(end);
     for &(score, page) in &scored[..end] {
-        named.push(context.scored((page, score))?);
+        named.push(context.scored(page, score)?);
     }
     named.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.url.cmp(&b.url)));
     named.truncate(MAX_NAMED);

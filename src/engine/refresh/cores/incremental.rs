@@ -49,7 +49,7 @@ const SIGMA_TOLERANCE: f64 = 1.0 - 1e-5;
 /// Result of an incremental run.
 pub(crate) struct IncrementalSelection {
     pub(crate) hubs: LoadedHubGraph,
-    pub(crate) ledger: CoreCache,
+    pub(crate) cache: CoreCache,
     pub(crate) selection: Selection,
     /// Rejections by policies.
     pub(crate) rejections: Rejections,
@@ -342,8 +342,8 @@ impl IncrementalRun<'_> {
                 };
                 known.insert(rest_component, known_rest);
             }
-            let ledger = CoreCache::new(components, known);
-            let (mut selection, rejections) = select(context, &hubs, previous_seeds, &ledger)?;
+            let cache = CoreCache::new(components, known);
+            let (mut selection, rejections) = select(context, &hubs, previous_seeds, &cache)?;
             reads += selection.reads;
             if selection.absent.is_empty() {
                 if !selection.certified
@@ -356,7 +356,7 @@ impl IncrementalRun<'_> {
                 selection.reads = reads;
                 let part = self.finish(
                     hubs,
-                    ledger,
+                    cache,
                     selection,
                     rejections,
                     verified,
@@ -377,7 +377,7 @@ impl IncrementalRun<'_> {
                 }
             }
             load *= 2;
-            partial_results = PartialResults::new(hubs, &ledger, &selection);
+            partial_results = PartialResults::new(hubs, &cache, &selection);
         }
     }
 
@@ -421,14 +421,14 @@ impl IncrementalRun<'_> {
     fn finish(
         mut self,
         hubs: LoadedHubGraph,
-        ledger: CoreCache,
+        cache: CoreCache,
         selection: Selection,
         rejections: Rejections,
         verified: BTreeSet<u32>,
         unloaded: Unloaded,
         touched_pages: &BTreeSet<PageId>,
     ) -> Result<IncrementalSelection> {
-        let present = number(ledger.components().len());
+        let present = number(cache.components().len());
         let all = self
             .cached
             .components
@@ -454,7 +454,7 @@ impl IncrementalRun<'_> {
             self.previous_evidence.standing(page)?;
             let number = hubs.number(page);
             let component =
-                number.and_then(|n| ledger.components().component_of_page(&hubs.graph, n));
+                number.and_then(|n| cache.components().component_of_page(&hubs.graph, n));
             let links = match component {
                 Some(_) => Some(LinkStatus::Isolated),
                 None => self.neighbourhood.link_state(page)?,
@@ -470,7 +470,7 @@ impl IncrementalRun<'_> {
         }
         Ok(IncrementalSelection {
             hubs,
-            ledger,
+            cache,
             selection,
             rejections,
             verified,

@@ -42,7 +42,7 @@ use select::select;
 /// Result of a refresh by cores, to be stored.
 pub(crate) struct CoresRun {
     hubs: LoadedHubGraph,
-    ledger: CoreCache,
+    cache: CoreCache,
     pub(crate) selection: Selection,
     /// Rejections by policies.
     pub(crate) rejections: Rejections,
@@ -120,24 +120,24 @@ pub(crate) fn run(
     let hubs = LoadedHubGraph::load(store, plan, policy.candidates.graph_exclusions(), watch)?;
     let steps = cached_steps::load(store, of_steps, plan, &hubs)?;
     let mut warm_start = !steps.steps.is_empty();
-    let mut ledger = cached_cores::load(store, &hubs, cached)?.with_steps(steps);
-    let (mut selection, mut rejections) = select(context, &hubs, &previous_seeds, &ledger)?;
+    let mut cache = cached_cores::load(store, &hubs, cached)?.with_steps(steps);
+    let (mut selection, mut rejections) = select(context, &hubs, &previous_seeds, &cache)?;
     selection.reads += reads;
     if !selection.certified && selection.reused.contains(&true) {
         // An uncertified result is never reused: start again without the cache.
         cached = None;
         warm_start = false;
-        ledger = cached_cores::load(store, &hubs, None)?;
+        cache = cached_cores::load(store, &hubs, None)?;
         let reads = selection.reads;
-        (selection, rejections) = select(context, &hubs, &previous_seeds, &ledger)?;
+        (selection, rejections) = select(context, &hubs, &previous_seeds, &cache)?;
         selection.reads += reads;
     }
     if let Some(refresh) = previous.filter(|_| !has_component_results(plan)) {
         keep_origins(store, refresh, &hubs, &mut selection)?;
     }
-    let components = ledger.components();
+    let components = cache.components();
     let all = number(components.len());
-    let verified: BTreeSet<u32> = (0..all).filter(|c| ledger.knows(*c)).collect();
+    let verified: BTreeSet<u32> = (0..all).filter(|c| cache.knows(*c)).collect();
     Ok(CoresRun {
         evidence: evidence::gather(
             &hubs,
@@ -153,7 +153,7 @@ pub(crate) fn run(
         },
         pages_loaded: hubs.pages.len() as u64,
         hubs,
-        ledger,
+        cache,
         selection,
         rejections,
         pins: policy.pins.pages.clone(),
@@ -213,7 +213,7 @@ fn from_incremental(
     let rule = context.plan.params.rule;
     let IncrementalSelection {
         hubs,
-        ledger,
+        cache,
         selection,
         rejections,
         verified,
@@ -223,7 +223,7 @@ fn from_incremental(
         standings,
         targets,
     } = part;
-    let of_graph = ledger.components();
+    let of_graph = cache.components();
     CoresRun {
         evidence: evidence::gather(
             &hubs,
@@ -236,7 +236,7 @@ fn from_incremental(
         components,
         pages_loaded,
         hubs,
-        ledger,
+        cache,
         selection,
         rejections,
         pins: context.policy.pins.pages.clone(),
@@ -293,7 +293,7 @@ impl CoresRun {
         let run = recomputed::Recomputation {
             store,
             hubs: &self.hubs,
-            components: self.ledger.components(),
+            components: self.cache.components(),
             verified: &self.verified,
             selection: &self.selection,
             cached: self.cached.map(|cached| cached.refresh),
@@ -318,7 +318,7 @@ impl CoresRun {
         let counted = self.findings.counted(self.cached);
         let written = self.evidence.put(store, changes, plan, refresh, counted)?;
         let series = written.record.series;
-        let (loaded, steps) = (self.ledger.cached_steps(), &self.selection.steps);
+        let (loaded, steps) = (self.cache.cached_steps(), &self.selection.steps);
         cached_steps::put(store, changes, series, &self.hubs, loaded, steps)?;
         self.findings
             .put(store, changes, SeriesRefresh { series, refresh })?;

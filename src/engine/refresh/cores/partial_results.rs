@@ -17,8 +17,8 @@ pub(super) struct PartialResults {
 }
 
 impl PartialResults {
-    pub(super) fn new(hubs: LoadedHubGraph, ledger: &CoreCache, selection: &Selection) -> Self {
-        let fingerprints = ledger.components().fingerprints();
+    pub(super) fn new(hubs: LoadedHubGraph, cache: &CoreCache, selection: &Selection) -> Self {
+        let fingerprints = cache.components().fingerprints();
         let mut components = BTreeMap::new();
         for (&component, found) in &selection.found {
             let Some(fingerprint) = fingerprints.get(component as usize) else {

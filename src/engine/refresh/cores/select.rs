@@ -15,7 +15,7 @@ pub(crate) fn select(
     context: RunContext<'_, CorePlan>,
     hubs: &LoadedHubGraph,
     previous: &[PageId],
-    ledger: &CoreCache,
+    cache: &CoreCache,
 ) -> Result<(Selection, Rejections)> {
     let RunContext {
         store,
@@ -32,7 +32,7 @@ pub(crate) fn select(
         &hubs.graph,
         &plan.params,
         &previous,
-        ledger,
+        cache,
         &mut seeds,
         watch,
     );

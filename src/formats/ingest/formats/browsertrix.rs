@@ -47,7 +47,7 @@ pub(super) struct PageList;
 impl EntryFormat for PageList {
     type Context = ();
 
-    fn read(&self, line: &str, (): &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
+    fn read(&self, line: &str, _context: &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
         let fields = parse_structure(line, &FIELDS)?;
         fields.check()?;
         let url = match fields.text("url")? {

@@ -32,7 +32,7 @@ pub(super) struct CrawlLog;
 impl EntryFormat for CrawlLog {
     type Context = ();
 
-    fn read(&self, line: &str, (): &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
+    fn read(&self, line: &str, _context: &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
         let line = log_line(line)?;
         if line.is_prerequisite() {
             return Ok(Entry::Skipped(SkipReason::Prerequisite));
@@ -140,7 +140,7 @@ pub(super) struct ViaLinks;
 impl EntryFormat for ViaLinks {
     type Context = ();
 
-    fn read(&self, line: &str, (): &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
+    fn read(&self, line: &str, _context: &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
         let line = log_line(line)?;
         let is_page = |url: &str| other_scheme(url).is_none();
         let via = line.via.filter(|via| is_page(via) && is_page(line.url));

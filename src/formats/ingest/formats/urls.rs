@@ -26,7 +26,7 @@ pub(super) struct Urls;
 impl EntryFormat for Urls {
     type Context = ();
 
-    fn read(&self, line: &str, (): &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
+    fn read(&self, line: &str, _context: &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
         check_no_nul(line)?;
         let Some(url) = url_of(line) else {
             return Ok(Entry::Skipped(SkipReason::NoPage));

@@ -15,7 +15,7 @@ pub(super) struct Csv;
 impl EntryFormat for Csv {
     type Context = ();
 
-    fn read(&self, line: &str, (): &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
+    fn read(&self, line: &str, _context: &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
         if line.starts_with(HEADER) {
             return Ok(Entry::Skipped(SkipReason::NoPage));
         }

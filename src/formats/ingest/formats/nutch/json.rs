@@ -24,7 +24,7 @@ pub(super) struct Json;
 impl EntryFormat for Json {
     type Context = ();
 
-    fn read(&self, line: &str, (): &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
+    fn read(&self, line: &str, _context: &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
         let fields = parse_structure(line, &FIELDS)?;
         fields.check()?;
         let url = fields

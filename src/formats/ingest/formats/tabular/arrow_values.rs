@@ -129,7 +129,7 @@ fn texts(array: &dyn Array) -> Option<Texts<'_>> {
 type Keys<'a> = Box<dyn Fn(usize) -> Option<usize> + 'a>;
 
 fn keys(array: &dyn Array) -> Option<Keys<'_>> {
-    fn of<T>(array: &dyn Array) -> Option<Keys<'_>>
+    fn typed<T>(array: &dyn Array) -> Option<Keys<'_>>
     where
         T: ArrowDictionaryKeyType,
         T::Native: TryInto<usize>,
@@ -141,14 +141,14 @@ fn keys(array: &dyn Array) -> Option<Keys<'_>> {
         }))
     }
     match array.data_type() {
-        DataType::Int8 => of::<Int8Type>(array),
-        DataType::Int16 => of::<Int16Type>(array),
-        DataType::Int32 => of::<Int32Type>(array),
-        DataType::Int64 => of::<Int64Type>(array),
-        DataType::UInt8 => of::<UInt8Type>(array),
-        DataType::UInt16 => of::<UInt16Type>(array),
-        DataType::UInt32 => of::<UInt32Type>(array),
-        DataType::UInt64 => of::<UInt64Type>(array),
+        DataType::Int8 => typed::<Int8Type>(array),
+        DataType::Int16 => typed::<Int16Type>(array),
+        DataType::Int32 => typed::<Int32Type>(array),
+        DataType::Int64 => typed::<Int64Type>(array),
+        DataType::UInt8 => typed::<UInt8Type>(array),
+        DataType::UInt16 => typed::<UInt16Type>(array),
+        DataType::UInt32 => typed::<UInt32Type>(array),
+        DataType::UInt64 => typed::<UInt64Type>(array),
         _ => None,
     }
 }
