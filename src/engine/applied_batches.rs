@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_crawl_keeps_the_rhythm() {
+    fn the_next_crawl_is_expected_after_the_median_pause() {
         for (times, next) in [
             (&[][..], DAY),
             (&[500], 500 + DAY),

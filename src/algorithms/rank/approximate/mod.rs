@@ -156,12 +156,6 @@ impl Approximate {
         }
     }
 
-    /// Returns the steps so far.
-    #[must_use]
-    pub fn into_steps(self) -> Vec<ProvenStep> {
-        self.steps
-    }
-
     /// Returns whether a place is accepted under the current bound.
     fn is_within_bound(&self, lambda: f64) -> bool {
         self.upper <= lambda / self.share * (1.0 - 3.0 * ROUNDING)
