@@ -62,13 +62,13 @@ pub(super) fn ingest_text(report: &IngestReport) -> String {
             counted(report.attributed, "fetch")
         );
     }
-    let barred = &report.blocked;
-    if barred.records + barred.links > 0 {
+    let blocked = &report.blocked;
+    if blocked.records + blocked.links > 0 {
         append_line!(
             text,
             "blocked because forgotten earlier: {}, {} of other pages",
-            counted(barred.records, "record"),
-            counted(barred.links, "link")
+            counted(blocked.records, "record"),
+            counted(blocked.links, "link")
         );
     }
     text += &passed_over(&read.passed_over);

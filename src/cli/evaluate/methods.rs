@@ -71,7 +71,7 @@ pub(super) struct MethodsArgs {
     /// coverage]
     #[arg(long, value_name = "GOAL", value_parser = goal())]
     goal: Option<Goal>,
-    /// Also select seeds as after this batch [default: the earliest that the bank can reconstruct]
+    /// Also select seeds on the state after this batch [default: the earliest that the bank can reconstruct]
     #[arg(long, value_name = "BATCH", value_parser = integer::<BatchId>(0..=BatchId::MAX))]
     since: Option<BatchId>,
     /// Seed of the random number generator

@@ -86,7 +86,7 @@ pub enum ExperimentError {
     NothingCrawled,
     /// The state after a batch cannot be reconstructed, or no page was crawled after it.
     #[error(
-        "seeds cannot be selected as after batch {batch}: {}",
+        "seeds cannot be selected on the state after batch {batch}: {}",
         past_words(*first, *last)
     )]
     NoPast {

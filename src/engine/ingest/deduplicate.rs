@@ -20,7 +20,7 @@ pub(super) struct Deduplicated {
     pub(super) sites: SortedSiteRecords,
     /// URLs, by [`of_portion`], that are targets only of removed records.
     pub(super) unnamed: RoaringTreemap,
-    pub(super) overruled: u64,
+    pub(super) superseded: u64,
 }
 
 /// Encodes a portion and a rank in it as one number.
@@ -34,7 +34,7 @@ pub(super) fn deduplicate(gathered: CollectedInput, passes: &Passes<'_>) -> Resu
         pieces: gathered.pieces,
         sites: gathered.sites,
         unnamed: RoaringTreemap::new(),
-        overruled: gathered.overruled,
+        superseded: gathered.superseded,
     };
     if gathered.portions < 2 {
         return Ok(input);
@@ -44,7 +44,7 @@ pub(super) fn deduplicate(gathered: CollectedInput, passes: &Passes<'_>) -> Resu
     if losers.is_empty() {
         return Ok(input);
     }
-    input.overruled += losers.len();
+    input.superseded += losers.len();
     let mut left = passes.large_sorter();
     while let Some(next) = input.pieces.peek()? {
         let portion: [u8; 4] = group(next)?;
@@ -79,7 +79,7 @@ pub(super) fn deduplicate(gathered: CollectedInput, passes: &Passes<'_>) -> Resu
     Ok(input)
 }
 
-/// Returns the records that a record in another portion overrules.
+/// Returns the records that a record in another portion supersedes.
 fn losers(mut sources: Sorted, watch: &dyn Watch) -> Result<RoaringTreemap> {
     let mut losers = RoaringTreemap::new();
     let mut url = Vec::new();
@@ -105,8 +105,8 @@ fn losers(mut sources: Sorted, watch: &dyn Watch) -> Result<RoaringTreemap> {
                 Some((greatest, _)) if (time, record_order) < greatest => {
                     losers.insert(record);
                 }
-                overruled => {
-                    if let Some((_, record)) = overruled {
+                superseded => {
+                    if let Some((_, record)) = superseded {
                         losers.insert(record);
                     }
                     best = Some(((time, record_order), record));

@@ -45,7 +45,7 @@ pub(super) struct InputCollector {
     by_portion: Sorter,
     sources: Sorter,
     sites: SiteRecords,
-    overruled: u64,
+    superseded: u64,
     /// Whether a fetch has an origin.
     any_seed: bool,
     /// Pages and sites to skip; `None` if there are none.
@@ -58,8 +58,8 @@ pub(super) struct CollectedInput {
     /// (0 if there is one portion).
     pub(super) sources: Sorted,
     pub(super) portions: u32,
-    /// Number of records that another one of the same URL and portion overruled.
-    pub(super) overruled: u64,
+    /// Number of records that another one of the same URL and portion superseded.
+    pub(super) superseded: u64,
     /// Whether a fetch has an origin.
     pub(super) any_seed: bool,
     /// Distinct URLs of every portion by key: portion, rank, flags.
@@ -88,7 +88,7 @@ impl InputCollector {
             by_portion,
             sources,
             sites,
-            overruled: 0,
+            superseded: 0,
             any_seed: false,
             blocklist,
         }
@@ -317,9 +317,9 @@ impl InputCollector {
             }
             // Input from lists stays, since it can complete the record, and failures are counted.
             for (at, piece) in of_page.iter().enumerate() {
-                let is_overruled = is_record(piece) && Some(at) != latest;
-                keep[first + at] = !is_overruled;
-                self.overruled += u64::from(is_overruled);
+                let is_superseded = is_record(piece) && Some(at) != latest;
+                keep[first + at] = !is_superseded;
+                self.superseded += u64::from(is_superseded);
             }
             first += of_page.len();
         }
@@ -436,7 +436,7 @@ impl InputCollector {
             sources: self.sources.finish()?,
             sites: self.sites.finish()?,
             portions: self.portion,
-            overruled: self.overruled,
+            superseded: self.superseded,
             any_seed: self.any_seed,
         })
     }

@@ -450,7 +450,7 @@ fn run_passes(
     pages::sites_pass(sites, passes)?;
     passes.counts.records = report.read.records;
     passes.counts.rejected = report.read.rejected();
-    passes.counts.superseded = input.overruled + site_records.overruled;
+    passes.counts.superseded = input.superseded + site_records.superseded;
     passes.counts.dropped_outlinks = report.read.dropped_outlinks.values().sum();
     report.counts = passes.counts.clone();
     report.aliases = passes.aliases.counts;

@@ -44,7 +44,7 @@ impl SiteRecords {
         Ok(SortedSiteRecords {
             records: self.records.finish()?,
             hasher: (self.count > 0).then(blake3::Hasher::new),
-            overruled: 0,
+            superseded: 0,
         })
     }
 }
@@ -63,8 +63,8 @@ pub(super) struct SortedSiteRecords {
     records: Sorted,
     /// Digest of the records taken so far; `None` if the batch has no records of sites.
     hasher: Option<blake3::Hasher>,
-    /// Number of records so far that another record of the same site overruled.
-    pub(super) overruled: u64,
+    /// Number of records so far that another record of the same site superseded.
+    pub(super) superseded: u64,
 }
 
 impl SortedSiteRecords {
@@ -90,7 +90,7 @@ impl SortedSiteRecords {
     fn take(&mut self, of_site: &[u8]) -> Result<Option<SiteAttributes>> {
         let mut largest: Option<Vec<u8>> = None;
         while let Some((_, value)) = self.records.next_under(of_site)? {
-            self.overruled += u64::from(largest.is_some());
+            self.superseded += u64::from(largest.is_some());
             let is_larger =
                 |other: &Vec<u8>| (value.len(), value) > (other.len(), other.as_slice());
             if largest.as_ref().is_none_or(is_larger) {

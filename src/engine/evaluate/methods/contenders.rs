@@ -135,7 +135,7 @@ impl Contender {
     }
 
     /// Returns whether a list with fewer seeds is a prefix of one with more. It is not if seeds are
-    /// shared out over sites, or if the limit of a site depends on their number.
+    /// distributed over sites, or if the limit of a site depends on their number.
     pub(super) fn is_prefix_stable(&self) -> bool {
         match &self.source {
             ListSource::Plan(options) => {

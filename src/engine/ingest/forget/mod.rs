@@ -233,12 +233,12 @@ impl Bank {
         }
         found.delete_names(&mut passes.changes)?;
         let list_lines = redact_lists(writer, &mut passes.changes, &redactor, watch)?;
-        let barred = if request.block {
+        let blocked = if request.block {
             names.block(writer, &mut passes.changes)?
         } else {
             Vec::new()
         };
-        for (hash, site) in &barred {
+        for (hash, site) in &blocked {
             let site = *site;
             let record = BlocklistEntry { site, batch };
             passes.changes.put(&tables::BLOCKLIST, hash, &record)?;
@@ -264,7 +264,7 @@ impl Bank {
             aliases: removal.aliases,
             list_lines,
             reject_lines,
-            blocked: barred.len() as u64,
+            blocked: blocked.len() as u64,
             has_damaged: self.path().join("damaged").is_dir(),
             seconds: begun.elapsed().as_secs_f64(),
         })
