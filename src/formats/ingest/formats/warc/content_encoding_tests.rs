@@ -11,7 +11,7 @@ fn gzip(content: &[u8]) -> Vec<u8> {
     gzip.finish().unwrap()
 }
 
-fn decode(transfer: &str, coding: &str, body: &[u8]) -> Result<(Vec<u8>, Option<Unread>), Unread> {
+fn of(transfer: &str, coding: &str, body: &[u8]) -> Result<(Vec<u8>, Option<Unread>), Unread> {
     let response = HttpResponse {
         transfer_encoding: transfer.as_bytes(),
         content_encoding: coding.as_bytes(),
@@ -49,7 +49,7 @@ fn chunks_are_put_together_where_there_are_any() {
             None,
         ),
     ] {
-        let decoded = decode("chunked", "", body.as_bytes());
+        let decoded = of("chunked", "", body.as_bytes());
         assert_eq!(
             decoded,
             Ok((content.as_bytes().to_vec(), missing)),
@@ -97,17 +97,17 @@ fn codings_are_undone_in_their_order() {
         ("", "zstd", &zstd),
     ] {
         assert_eq!(
-            decode(transfer, coding, body),
+            of(transfer, coding, body),
             Ok((content.clone(), None)),
             "{transfer} {coding}"
         );
     }
-    assert_eq!(decode("", "br", b"\x0b\x02\x80"), Err(Unread::Coding));
+    assert_eq!(of("", "br", b"\x0b\x02\x80"), Err(Unread::Coding));
     assert_eq!(
-        decode("", "gzip,gzip,gzip,gzip,gzip", &content),
+        of("", "gzip,gzip,gzip,gzip,gzip", &content),
         Err(Unread::Coding)
     );
-    let (damaged, missing) = decode("", "gzip", &zipped[..zipped.len() - 9]).unwrap();
+    let (damaged, missing) = of("", "gzip", &zipped[..zipped.len() - 9]).unwrap();
     assert_eq!(missing, Some(Unread::Damaged));
     assert!(content.starts_with(&damaged));
 }
@@ -117,8 +117,8 @@ fn a_bomb_costs_no_more_than_a_long_page() {
     let zeros = vec![0; MAX_LINE + 1];
     let bomb = gzip(&zeros);
     assert!(bomb.len() < 100_000);
-    let (content, missing) = decode("", "gzip", &bomb).unwrap();
+    let (content, missing) = of("", "gzip", &bomb).unwrap();
     assert_eq!((content.len(), missing), (MAX_LINE, Some(Unread::CutOff)));
-    let (content, missing) = decode("", "gzip", &gzip(&zeros[1..])).unwrap();
+    let (content, missing) = of("", "gzip", &gzip(&zeros[1..])).unwrap();
     assert_eq!((content.len(), missing), (MAX_LINE, None));
 }
