@@ -2,7 +2,7 @@
 
 use super::answers::{Seed, Which};
 use super::diff::refreshes_of;
-use super::lists::Seeds;
+use super::refresh_iterators::Seeds;
 use super::views::Views;
 use crate::engine::{Bank, EngineError};
 use seedbank_store::records::RefreshId;

@@ -18,7 +18,7 @@ use std::path::Path;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::columns::{self, Bytes, CHUNK};
+use super::section_codec::{self, Bytes, CHUNK};
 use super::{GraphImage, ImageLinks, ImageSite, Lists, NO_ROW};
 use crate::disk::folder::{
     IMAGE, create_fresh, is_folder, lock_file, make_folders, open_regular, temporary_name,
@@ -193,19 +193,21 @@ impl Chunk {
         let mut from = Bytes::new(&raw);
         let count = self.items as usize;
         let part = match self.section {
-            Section::Sites => Part::Sites(columns::take_sites(&mut from, count)?),
-            Section::Runs => Part::Runs(columns::take_runs(&mut from, count)?),
-            Section::Order => Part::Order(columns::take_order(&mut from, count)?),
+            Section::Sites => Part::Sites(section_codec::take_sites(&mut from, count)?),
+            Section::Runs => Part::Runs(section_codec::take_runs(&mut from, count)?),
+            Section::Order => Part::Order(section_codec::take_order(&mut from, count)?),
             Section::Pages => {
-                let (flags, row_of) = columns::take_pages(&mut from, count)?;
+                let (flags, row_of) = section_codec::take_pages(&mut from, count)?;
                 Part::Pages(flags, row_of)
             }
             Section::Rows => {
-                let indexes = columns::take_order(&mut from, count)?;
-                Part::Rows(indexes, columns::take_lists(&mut from, count, slots)?)
+                let indexes = section_codec::take_order(&mut from, count)?;
+                Part::Rows(indexes, section_codec::take_lists(&mut from, count, slots)?)
             }
-            Section::Attributes => Part::Attributes(columns::take_attributes(&mut from, count)?),
-            Section::Intra => Part::Intra(columns::take_lists(&mut from, count, slots)?),
+            Section::Attributes => {
+                Part::Attributes(section_codec::take_attributes(&mut from, count)?)
+            }
+            Section::Intra => Part::Intra(section_codec::take_lists(&mut from, count, slots)?),
         };
         from.finish()?;
         Ok(part)
@@ -416,18 +418,18 @@ fn encode_chunk(
     let numbers = u32::try_from(items.start).ok()?..u32::try_from(items.end).ok()?;
     let count = numbers.end - numbers.start;
     match section {
-        Section::Sites => columns::put_sites(&image.sites[items], &mut raw),
-        Section::Runs => columns::put_runs(&image.runs[items], &mut raw),
-        Section::Order => columns::put_order(&image.order[items], &mut raw),
+        Section::Sites => section_codec::put_sites(&image.sites[items], &mut raw),
+        Section::Runs => section_codec::put_runs(&image.runs[items], &mut raw),
+        Section::Order => section_codec::put_order(&image.order[items], &mut raw),
         Section::Pages => {
-            columns::put_pages(&image.flags[items.clone()], &image.row_of[items], &mut raw);
+            section_codec::put_pages(&image.flags[items.clone()], &image.row_of[items], &mut raw);
         }
         Section::Rows => {
-            columns::put_order(&image.row_indexes[items], &mut raw);
-            columns::put_lists(numbers.map(|row| image.row(row)), &mut raw);
+            section_codec::put_order(&image.row_indexes[items], &mut raw);
+            section_codec::put_lists(numbers.map(|row| image.row(row)), &mut raw);
         }
-        Section::Attributes => columns::put_attributes(&image.attributes[items], &mut raw),
-        Section::Intra => columns::put_lists(numbers.map(|slot| image.intra(slot)), &mut raw),
+        Section::Attributes => section_codec::put_attributes(&image.attributes[items], &mut raw),
+        Section::Intra => section_codec::put_lists(numbers.map(|slot| image.intra(slot)), &mut raw),
     }
     let body = zstd::bulk::compress(&raw, LEVEL).ok()?;
     let chunk = Chunk {

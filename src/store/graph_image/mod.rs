@@ -19,13 +19,13 @@
 //! file was written follow all others. Pages that are
 //! neither known nor crawled have slots too, since they may return.
 
-mod columns;
 mod file;
-mod lists;
 mod normalise;
 mod order;
 mod patch;
+mod replaceable_lists;
 mod scan;
+mod section_codec;
 #[cfg(test)]
 mod tests;
 
@@ -40,9 +40,9 @@ use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
 
 pub(crate) use self::file::remove_image;
-use self::lists::Lists;
 pub use self::order::Run;
 use self::patch::Limit;
+use self::replaceable_lists::Lists;
 
 /// No row.
 pub(crate) const NO_ROW: u32 = u32::MAX;

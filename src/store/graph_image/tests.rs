@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::columns::{self, Bytes};
+use super::section_codec::{self, Bytes};
 
 proptest! {
     #[test]
@@ -11,9 +11,9 @@ proptest! {
     ) {
         let lists: Vec<Vec<u32>> = lists.into_iter().map(|list| list.into_iter().collect()).collect();
         let mut bytes = Vec::new();
-        columns::put_lists(lists.iter().map(Vec::as_slice), &mut bytes);
+        section_codec::put_lists(lists.iter().map(Vec::as_slice), &mut bytes);
         let mut from = Bytes::new(&bytes);
-        let (lengths, entries) = columns::take_lists(&mut from, lists.len(), 1 << 20).unwrap();
+        let (lengths, entries) = section_codec::take_lists(&mut from, lists.len(), 1 << 20).unwrap();
         from.finish().unwrap();
         prop_assert_eq!(entries, lists.concat());
         let expected: Vec<u32> = lists.iter().map(|list| u32::try_from(list.len()).unwrap()).collect();

@@ -23,13 +23,13 @@ mod constraints;
 mod contenders;
 mod evaluator;
 mod held_out;
-mod judge;
+mod held_out_verdict;
 mod select;
 #[cfg(test)]
 mod tests;
 mod verdict;
 
-pub(super) use judge::judge;
+pub(super) use held_out_verdict::judge;
 
 pub use answers::{
     Baseline, ByFetches, ComparedList, Comparison, GatheredView, ListKind, MethodsEvaluation,

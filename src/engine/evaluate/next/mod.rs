@@ -4,7 +4,7 @@
 //! closed loop, each list crawls once for every batch and knows only what its own crawls found.
 
 mod answers;
-mod lists;
+mod list_selection;
 mod replay;
 mod timeline;
 
@@ -15,7 +15,7 @@ use crate::engine::error::ExperimentError;
 use crate::engine::ingest::KEPT_BATCHES;
 use crate::engine::query::views::Views;
 use crate::engine::{Bank, Result};
-use lists::{KnownWeb, SETTINGS, Terms};
+use list_selection::{KnownWeb, SETTINGS, Terms};
 use replay::{Content, closed_loop};
 use seedbank_algorithms::evaluate::fetch_simulator::{FetchedWithin, Gathered, KnownBefore};
 use seedbank_algorithms::statistics::Estimate;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::answers::NextList;
-use super::lists::{KnownWeb, Terms};
+use super::list_selection::{KnownWeb, Terms};
 use super::timeline::{Knowledge, Step, Timeline};
 use crate::engine::Result;
 use seedbank_algorithms::evaluate::fetch_simulator::{CrawlInput, FetchSimulator};
