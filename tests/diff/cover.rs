@@ -43,7 +43,8 @@ fn distance(day: &Day, from: &str, to: &str) -> Option<u32> {
 fn holds(
     cause: Cause,
     told: &seedbank::engine::query::SeedChange,
-    (day, other): (&Day, &Day),
+    day: &Day,
+    other: &Day,
     seeds: &[String],
 ) -> bool {
     let url = told.url.as_str();
@@ -107,11 +108,9 @@ fn every_cause_by_cover_is_true() {
             let (before, after) = (&life.days[first + 1], &life.days[second + 1]);
             for seed in &diff.seeds {
                 let true_cause = match seed.change {
-                    Change::Lost => {
-                        holds(seed.cause.unwrap(), seed, (after, before), &lists[second])
-                    }
+                    Change::Lost => holds(seed.cause.unwrap(), seed, after, before, &lists[second]),
                     Change::Gained => {
-                        holds(seed.cause.unwrap(), seed, (before, after), &lists[first])
+                        holds(seed.cause.unwrap(), seed, before, after, &lists[first])
                     }
                     _ => continue,
                 };

@@ -111,8 +111,9 @@ fn of_site() -> impl Strategy<Value = String> {
     })
 }
 
-fn url((site, page): (u8, u8)) -> String {
-    format!("http://s{site}.example/{page}")
+fn url(page: (u8, u8)) -> String {
+    let (site, number) = page;
+    format!("http://s{site}.example/{number}")
 }
 
 impl Change {

@@ -22,7 +22,8 @@ use serde_json::json;
 /// A page: its domain, its host there, its number.
 type Page = (u8, u8, u8);
 
-fn url((domain, host, number): Page) -> String {
+fn url(page: Page) -> String {
+    let (domain, host, number) = page;
     let ending = if number % 4 == 3 { ".pdf" } else { "" };
     format!("http://h{host}.d{domain}.test/{number}{ending}")
 }

@@ -28,7 +28,8 @@ use seedbank_algorithms::cores::{Growth, Pick};
 /// A page of the web: its community, whether it is a hub or an authority, and its number there.
 type Page = (u8, bool, u8);
 
-fn url((community, hub, number): Page) -> String {
+fn url(page: Page) -> String {
+    let (community, hub, number) = page;
     let role = if hub { "h" } else { "a" };
     // Some communities share a site; in others, pages of both roles are on the same site.
     match community % 3 {

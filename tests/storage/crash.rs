@@ -144,7 +144,7 @@ fn ingest(place: &Place, base: &str, args: &[&str], bulk: bool, quota: usize, ta
 }
 
 /// A snapshot into an empty bank, then a delta.
-fn ingests(test: &str, memory: &str, bulk: bool, (snapshot, delta): (usize, usize)) {
+fn ingests(test: &str, memory: &str, bulk: bool, snapshot: usize, delta: usize) {
     let place = Place::new();
     let options = SynthOptions {
         days: 1,
@@ -172,12 +172,12 @@ fn ingests(test: &str, memory: &str, bulk: bool, (snapshot, delta): (usize, usiz
 
 #[test]
 fn a_killed_ingest_leaves_all_or_nothing() {
-    ingests("ingest", "512M", false, (quota(3), quota(6)));
+    ingests("ingest", "512M", false, quota(3), quota(6));
 }
 
 #[test]
 fn a_killed_bulk_load_is_finished_or_undone() {
-    ingests("bulk load", "1M", true, (quota(4), quota(8)));
+    ingests("bulk load", "1M", true, quota(4), quota(8));
 }
 
 /// The seeds of a refresh, as far as two runs on one state must agree.

@@ -35,8 +35,9 @@ pub fn history(most: usize) -> impl Strategy<Value = History> {
     (select(&Naming::ALL[..]), batches)
 }
 
-/// A bank that has lived through a history; it is gone when the folder is dropped.
-pub fn lived((naming, batches): &History) -> (tempfile::TempDir, Bank) {
+/// A bank with the batches of a history; it is deleted when the folder is dropped.
+pub fn lived(history: &History) -> (tempfile::TempDir, Bank) {
+    let (naming, batches) = history;
     let folder = super::scratch();
     let bank = Bank::create(folder.path().join("bank"), *naming).unwrap();
     for batch in batches {

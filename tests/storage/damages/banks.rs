@@ -174,12 +174,8 @@ pub fn finish(bank: &Path) {
 }
 
 impl Subject {
-    fn new(
-        place: &Path,
-        crawl: &Path,
-        depth: Depth,
-        (name, steps, unpublished): (&'static str, &[Step], bool),
-    ) -> Self {
+    fn new(place: &Path, crawl: &Path, depth: Depth, kind: (&'static str, &[Step], bool)) -> Self {
+        let (name, steps, unpublished) = kind;
         let place = place.join(name.replace(' ', "-"));
         fs::create_dir(&place).unwrap();
         let folder = place.join("bank");
