@@ -23,6 +23,8 @@ LONG_REAL ?= 17
 LONG_SEEDS ?= 100
 LONG_CROWDS ?= 60
 PYTHON    ?= python3
+# Features of the packages beyond the default ones.
+DIST_FEATURES ?=
 # What a run skips, a line for each thing; `make test` names it last.
 SKIPPED   := $(abspath $(TARGET))/skipped
 SKIP      := skip() { echo "SKIPPED $$1"; mkdir -p "$(dir $(SKIPPED))"; echo "$$1" >>"$(SKIPPED)"; }; skip
@@ -31,7 +33,7 @@ SKIP      := skip() { echo "SKIPPED $$1"; mkdir -p "$(dir $(SKIPPED))"; echo "$$
 export PATH := $(CURDIR)/.ci/rocksdb:$(PATH)
 SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
-.PHONY: help demo pictures test test-long deps deps-browser build check-format lint docs unit doctests deny advisories report-skipped fuzz bench interop install clean-demo
+.PHONY: help demo pictures test test-long deps deps-browser build check-format lint docs unit doctests deny advisories report-skipped fuzz bench interop install dist dist-test package clean-demo
 
 help:
 	@echo "make demo     generate a crawl, ingest a snapshot and two deltas, refresh three plans, explain a seed, write a"
@@ -52,6 +54,10 @@ help:
 	@echo "              name others"
 	@echo "make bench    measure, in ratios within one run (beside DuckDB too after: pip install duckdb)"
 	@echo "make pictures  draw the README's pictures again, from the demo's bank, in chromium"
+	@echo "make dist     a release's packages in the target folder's dist: a tar file, a .deb, the wheel, checksums;"
+	@echo "              DIST_FEATURES=remote names features beyond the default ones"
+	@echo "make dist-test  install each of them and make a first seed list; as root, the .deb in a system of its own"
+	@echo "make package  what cargo publish would send, each package built from it"
 	@echo "make install  put seedbank into cargo's bin folder (a build of its own, optimised further)"
 
 # RocksDB is C++, and its Rust binding is generated with libclang.
@@ -222,3 +228,14 @@ interop: build
 
 install: deps
 	$(CARGO) install --locked --path .
+
+# What a release consists of (.ci/dist), optimised: some 25 minutes of processor time from nothing.
+dist: deps
+	@command -v cargo-deb >/dev/null || $(CARGO) install --locked --no-default-features cargo-deb
+	CARGO="$(CARGO)" PYTHON="$(PYTHON)" DIST_FEATURES="$(DIST_FEATURES)" .ci/dist/make.sh
+
+dist-test:
+	.ci/dist/test.sh "$(TARGET)/dist"
+
+package: deps
+	$(CARGO) package --locked --workspace
