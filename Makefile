@@ -237,5 +237,8 @@ dist: deps
 dist-test:
 	.ci/dist/test.sh "$(TARGET)/dist"
 
+# Packages have no profiles: with those of this repository, what is compiled is not compiled again.
 package: deps
-	$(CARGO) package --locked --workspace
+	@mkdir -p "$(TARGET)"
+	sed -n '/^\[profile\.dev/,/^\[profile\.release/{ /^\[profile\.release/!p }' Cargo.toml >"$(TARGET)/profiles.toml"
+	$(CARGO) package --locked --workspace --config "$(TARGET)/profiles.toml"

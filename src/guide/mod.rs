@@ -21,6 +21,7 @@ macro_rules! pages {
             "[answers]: crate::guide::answers\n",
             "[evaluation]: crate::guide::evaluation\n",
             "[operation]: crate::guide::operation\n",
+            "[install]: crate::guide::install\n",
             "[daily]: crate::guide::daily\n",
             "[maintenance]: crate::guide::maintenance\n",
             "[browser]: crate::guide::browser\n",
@@ -45,6 +46,7 @@ pages! {
     answers = "answers.md";
     evaluation = "evaluation.md";
     operation = "operation.md";
+    install = "install.md";
     daily = "daily.md" with "daily.sh" in "sh";
     maintenance = "maintenance.md";
     browser = "browser.md";

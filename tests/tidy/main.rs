@@ -5,6 +5,7 @@
 mod crates;
 mod imports;
 mod orders;
+mod packages;
 #[cfg(target_os = "linux")]
 mod rocksdb_units;
 #[cfg(unix)]
