@@ -241,4 +241,5 @@ dist-test:
 package: deps
 	@mkdir -p "$(TARGET)"
 	sed -n '/^\[profile\.dev/,/^\[profile\.release/{ /^\[profile\.release/!p }' Cargo.toml >"$(TARGET)/profiles.toml"
-	$(CARGO) package --locked --workspace --config "$(TARGET)/profiles.toml"
+	$(CARGO) package --locked --config "$(TARGET)/profiles.toml" --package seedbank --package seedbank-algorithms \
+	  --package seedbank-formats --package seedbank-store
