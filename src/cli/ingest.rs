@@ -22,6 +22,7 @@ const EXAMPLES: &str = r#"Examples:
   seedbank ingest bank edges-*.txt.gz --input ccgraph --vertices vertices-*.txt.gz --ranks ranks.txt.gz
   seedbank ingest bank CC-MAIN-20240517233122-20240518023122-00000.warc.wat.gz
   seedbank ingest bank crawl-*.warc.gz
+  seedbank ingest bank crawl.wacz
   seedbank seeds other-bank | seedbank ingest bank -
   seedbank ingest bank sitemap.xml.gz archive.cdxj crawldb-dump/part-r-* linkdb-dump/part-r-*
   seedbank ingest bank crawl.log --input heritrix-links --as-of 2026-11-19
@@ -42,8 +43,8 @@ A page's own attributes take precedence over its site's; null removes one (schem
 
 /// Apply a batch of records to a bank, completely or not at all
 ///
-/// All files together are one batch. They may be compressed with gzip or zstd; `-` reads standard
-/// input. Bad records are omitted, counted by reason, and listed in a rejects file (the first 100000).
+/// All files together are one batch. They may be compressed with gzip, zstd or brotli (`.br`); of a WACZ file
+/// (ZIP), the WARC files in it are read. `-` reads standard input. Bad records are omitted, counted by reason, and listed in a rejects file (the first 100000).
 /// The batch is rejected if too many records are bad; reading stops early if more than 100000 are bad
 /// and they are more than half of those read. Records of fetches that are older than the last one of
 /// their page are skipped, counted, and listed there too. The batch is also rejected if it would remove a large part of

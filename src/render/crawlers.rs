@@ -125,21 +125,45 @@ struct Request<'a> {
     url: &'a str,
     /// Scrapy schedules the highest first; 0 is the default of other requests.
     priority: u64,
-    meta: Meta<'a>,
+    meta: Seeded<'a>,
 }
 
+/// Data that a crawler keeps with a request.
 #[derive(Serialize)]
-struct Meta<'a> {
+struct Seeded<'a> {
     seed: &'a Seed,
 }
 
-/// Formats a start request of Scrapy; better seeds have a higher priority. `seeds` is their number.
+/// The number of priorities of Scrapy requests. Scrapy keeps a queue for each, on disk a folder.
+const PRIORITIES: u64 = 16;
+
+/// Formats a start request of Scrapy; no seed has a higher priority than a better one. `seeds` is their
+/// number.
 pub(super) fn scrapy_request(seed: &Seed, seeds: usize) -> io::Result<String> {
-    let worse = (seeds as u64).saturating_sub(seed.rank.into());
+    let better = u64::from(seed.rank).saturating_sub(1);
+    let seeds = (seeds as u64).max(better + 1);
+    // Parts of equal size, from the best to the worst.
+    let parts = seeds.min(PRIORITIES);
     Ok(serde_json::to_string(&Request {
         url: &seed.url,
-        priority: worse + 1,
-        meta: Meta { seed },
+        priority: parts - better * parts / seeds,
+        meta: Seeded { seed },
+    })?)
+}
+
+/// Request as read by Crawlee. The key by which Crawlee recognises requests for the same page is left to it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CrawleeRequest<'a> {
+    url: &'a str,
+    user_data: Seeded<'a>,
+}
+
+/// Formats a request of a list of Crawlee, which has no priorities: it takes requests in their order.
+pub(super) fn crawlee_request(seed: &Seed) -> io::Result<String> {
+    Ok(serde_json::to_string(&CrawleeRequest {
+        url: &seed.url,
+        user_data: Seeded { seed },
     })?)
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::crawlers::{
-    ARRAY, BROWSERTRIX, Frame, LINES, browsertrix_item, evidence, nutch_line, scrapy_request,
-    stormcrawler_line, urlfrontier_line,
+    ARRAY, BROWSERTRIX, Frame, LINES, browsertrix_item, crawlee_request, evidence, nutch_line,
+    scrapy_request, stormcrawler_line, urlfrontier_line,
 };
 use super::seed_parquet;
 use crate::engine::query::Seed;
@@ -29,6 +29,7 @@ named_enum! {
         Browsertrix = "browsertrix",
             "A list `seeds` in YAML, for the configuration of Browsertrix Crawler";
         Scrapy = "scrapy", "A JSON array of Scrapy requests";
+        Crawlee = "crawlee", "A JSON array of requests for Crawlee, in JavaScript and in Python";
         Urlfrontier = "urlfrontier", "One URLItem of URLFrontier per line, as JSON";
         /// (needs the feature `parquet`).
         Parquet = "parquet", "A Parquet file with the columns of CSV";
@@ -50,7 +51,7 @@ impl SeedFormat {
             Self::Jsonl | Self::Urlfrontier => "jsonl",
             Self::Csv => "csv",
             Self::Browsertrix => "yaml",
-            Self::Scrapy => "json",
+            Self::Scrapy | Self::Crawlee => "json",
             Self::Parquet => "parquet",
         }
     }
@@ -70,7 +71,7 @@ impl SeedFormat {
     const fn frame(self) -> Frame {
         match self {
             Self::Browsertrix => BROWSERTRIX,
-            Self::Scrapy => ARRAY,
+            Self::Scrapy | Self::Crawlee => ARRAY,
             _ => LINES,
         }
     }
@@ -130,6 +131,7 @@ pub fn write_seeds(
             SeedFormat::Stormcrawler => writeln!(out, "{}", stormcrawler_line(seed))?,
             SeedFormat::Browsertrix => browsertrix_item(&mut out, seed)?,
             SeedFormat::Scrapy => write!(out, "{}", scrapy_request(seed, all)?)?,
+            SeedFormat::Crawlee => write!(out, "{}", crawlee_request(seed)?)?,
             SeedFormat::Urlfrontier => writeln!(out, "{}", urlfrontier_line(seed)?)?,
             // Parquet returned above.
             SeedFormat::Parquet => {}

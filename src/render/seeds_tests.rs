@@ -80,3 +80,23 @@ fn a_nutch_score_is_above_0_and_falls() {
         last = score;
     }
 }
+
+#[test]
+fn scrapy_has_few_priorities_that_never_rise() {
+    for seeds in [1, 2, 15, 16, 17, 33, 1_000] {
+        let priority = |rank: u32| {
+            let request = scrapy_request(&cover(rank, None), seeds).unwrap();
+            let request: serde_json::Value = serde_json::from_str(&request).unwrap();
+            request["priority"].as_u64().unwrap()
+        };
+        let ranks = 1..=u32::try_from(seeds).unwrap();
+        let mut found: Vec<u64> = ranks.map(priority).collect();
+        let parts = seeds.min(16) as u64;
+        assert_eq!((found[0], found[seeds - 1]), (parts, 1));
+        assert!(found.is_sorted_by(|a, b| a >= b), "{found:?}");
+        found.dedup();
+        assert_eq!(found.len() as u64, parts);
+        // Ranks may be higher than the number of seeds, as in a part of a list.
+        assert_eq!(priority(2_000), 1);
+    }
+}

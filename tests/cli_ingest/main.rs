@@ -10,6 +10,7 @@
     reason = "what is shared here is reachable by nobody outside"
 )]
 
+mod archives;
 mod bad_inputs;
 mod ccgraph;
 #[cfg(feature = "parquet")]

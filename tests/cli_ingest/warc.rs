@@ -79,10 +79,10 @@ fn links_are_dropped_that_are_not_to_be_followed() {
 fn what_is_not_read_is_counted_and_what_is_bad_is_listed() {
     let place = Place::with_bank();
     let html = "HTTP/1.1 200 OK\nContent-Type: text/html\n";
-    let brotli = answer(
+    let coded = answer(
         "http://a.example/",
-        &format!("{html}Content-Encoding: br\n"),
-        b"\x01\x02",
+        &format!("{html}Content-Encoding: compress\n"),
+        b"\x1f\x9d",
     );
     let bad = record(
         "response",
@@ -91,7 +91,7 @@ fn what_is_not_read_is_counted_and_what_is_bad_is_listed() {
     );
     let file = [
         warcinfo(),
-        brotli,
+        coded,
         bad,
         page("http://b.example/", "<a href=/>"),
     ]

@@ -299,14 +299,12 @@ fn every_crawler_reads_the_same_urls_and_evidence() {
     }
     read("heritrix", heritrix);
     assert_eq!(browsertrix(&list("browsertrix")).unwrap(), urls);
-    let requests: Value = serde_json::from_str(&list("scrapy")).unwrap();
-    let requests = requests.as_array().unwrap().iter();
-    assert_eq!(
-        requests
-            .map(|request| request["url"].as_str().unwrap())
-            .collect::<Vec<_>>(),
-        urls
-    );
+    for format in ["scrapy", "crawlee"] {
+        let requests: Value = serde_json::from_str(&list(format)).unwrap();
+        let requests = requests.as_array().unwrap().iter();
+        let found = requests.map(|request| request["url"].as_str().unwrap());
+        assert_eq!(found.collect::<Vec<_>>(), urls, "{format}");
+    }
 }
 
 #[test]

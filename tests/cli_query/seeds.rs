@@ -134,6 +134,13 @@ fn crawlers_have_lists_of_their_own() {
         assert_eq!(request["meta"]["seed"], seed);
     }
     assert_eq!(requests.as_array().unwrap().len(), urls.len());
+    // Crawlee: one array, in order.
+    let requests: Value = serde_json::from_str(&list("crawlee").join("\n")).unwrap();
+    let expected = urls.iter().zip(&jsonl).map(|(url, seed)| {
+        let seed: Value = serde_json::from_str(seed).unwrap();
+        json!({"url": url, "userData": {"seed": seed}})
+    });
+    assert_eq!(requests, expected.collect::<Value>());
     // URLFrontier: an item a line, whose metadata are lists of strings.
     for (at, line) in list("urlfrontier").iter().enumerate() {
         let item: Value = serde_json::from_str(line).unwrap();
@@ -187,6 +194,7 @@ fn an_empty_refresh_has_an_empty_list() {
         ("stormcrawler", ""),
         ("browsertrix", "seeds: []\n"),
         ("scrapy", "[]\n"),
+        ("crawlee", "[]\n"),
         ("urlfrontier", ""),
     ] {
         let printed = place.run(&["seeds", "bank", "--format", format]).done();

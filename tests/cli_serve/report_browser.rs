@@ -10,6 +10,7 @@ use std::process::Command;
 
 use crate::made_up_reports::{hostile, of_cores, of_cover, of_every_kind};
 use crate::serve_browser::{axe, has_no_barrier};
+use crate::support::scratch;
 use crate::support::skipped::skipped;
 use crate::support::webdriver::Browser;
 use seedbank::report::{self, Commands, Report};
@@ -37,7 +38,7 @@ const COMPLAINS: &str = "--complains";
 
 /// Runs the browser on a file, without a network, and returns what it prints.
 fn open(browser: &Path, file: &Path, flags: &[&str]) -> String {
-    let profile = tempfile::tempdir().unwrap();
+    let profile = scratch();
     let output = Command::new(browser)
         .args([
             "--headless",

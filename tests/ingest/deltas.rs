@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::support::histories::AS_OF;
+use crate::support::scratch;
 use seedbank::engine::ingest::Format;
 use seedbank::engine::{Bank, EngineError, IngestReport, IngestRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
@@ -19,7 +20,7 @@ impl Case {
     }
 
     fn with(rules: UrlRules) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = scratch();
         let bank = Bank::create(folder.path().join("bank"), SiteMode::Host.with(rules)).unwrap();
         Self { folder, bank }
     }

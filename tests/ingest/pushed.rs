@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::support::scratch;
 use seedbank::engine::error::{ErrorKind, RequestError, StoreError};
 use seedbank::engine::{Bank, EngineError, IngestReport, IngestRequest};
 use seedbank::ingest::{Input, Naming, Record};
@@ -18,7 +19,7 @@ struct Case {
 
 impl Case {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = scratch();
         Bank::create(folder.path().join("files"), Naming::default()).unwrap();
         Bank::create(folder.path().join("pushed"), Naming::default()).unwrap();
         Self { folder }

@@ -272,6 +272,11 @@ fn what_is_no_html_says_nothing_of_links() {
         ("", "text <a href=/b>", &None),
         ("Content-Type: text/html\n", "", &Some(vec![])),
         (
+            "Content-Type: text/html\nContent-Encoding: compress\n",
+            "\u{1}\u{2}",
+            &None,
+        ),
+        (
             "Content-Type: text/html\nContent-Encoding: br\n",
             "\u{1}\u{2}",
             &None,
@@ -283,12 +288,12 @@ fn what_is_no_html_says_nothing_of_links() {
             "{kind}{body}"
         );
     }
-    let brotli = answer(
-        "http://a.example/",
-        "HTTP/1.1 200 OK\nContent-Encoding: br\nContent-Type: text/html\n",
-        b"\x01\x02",
-    );
-    assert_eq!(good(&[brotli]).0.unread, [(Unread::Coding, 1)].into());
+    for (coding, reason) in [("compress", Unread::Coding), ("br", Unread::Damaged)] {
+        let http =
+            format!("HTTP/1.1 200 OK\nContent-Encoding: {coding}\nContent-Type: text/html\n");
+        let unread = answer("http://a.example/", &http, b"\x01\x02");
+        assert_eq!(good(&[unread]).0.unread, [(reason, 1)].into());
+    }
 }
 
 #[test]

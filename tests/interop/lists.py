@@ -29,15 +29,27 @@ def has(module, package):
 
 
 def scrapy(urls):
-    """Requests as a spider makes them, of which Scrapy takes the highest priority first."""
+    """Start requests of a spider, as Scrapy's scheduler keeps them on disk and takes them again."""
+    from scrapy import Spider
+    from scrapy.core.scheduler import Scheduler
     from scrapy.utils.request import request_from_dict
+    from scrapy.utils.test import get_crawler
 
-    requests = json.loads(seedbank("seeds", "bank", "--format", "scrapy"))
-    requests = [request_from_dict(request) for request in requests]
-    requests.sort(key=lambda request: -request.priority)
-    assert [request.url for request in requests] == urls
-    assert all(request.priority > 0 for request in requests)
-    print(f"Scrapy makes {len(requests)} requests of the list, in its order")
+    # The default has a queue for each host besides, and needs a crawl that runs.
+    queue = "scrapy.pqueues.ScrapyPriorityQueue"
+    crawler = get_crawler(Spider, {"JOBDIR": "job", "SCHEDULER_PRIORITY_QUEUE": queue})
+    scheduler = Scheduler.from_crawler(crawler)
+    scheduler.open(crawler._create_spider("seeds"))
+    for request in json.loads(seedbank("seeds", "bank", "--format", "scrapy")):
+        request = request_from_dict(request)
+        assert request.priority > 0
+        request.meta["is_start_request"] = True
+        assert scheduler.enqueue_request(request)
+    folders = len(os.listdir("job/requests.queue"))
+    taken = iter(scheduler.next_request, None)
+    assert [request.url for request in taken] == urls
+    assert folders == min(len(urls), 16), folders
+    print(f"Scrapy takes {len(urls)} requests in the order of the list, from {folders} folders")
 
 
 def browsertrix(urls):

@@ -2,7 +2,7 @@
 
     python3 tests/interop/warc.py SEEDBANK [FOLDER]
 
-What is missing is skipped, which is said: `pip install warcio fastwarc`.
+What is missing is skipped, which is said: `pip install warcio fastwarc brotli`.
 """
 
 import gzip
@@ -21,6 +21,7 @@ from urllib.parse import urljoin
 
 SEEDBANK = os.path.abspath(sys.argv[1])
 PAGES = 60
+BROTLI = importlib.util.find_spec("brotli")
 DATE = "2024-05-18T01:58:10Z"
 
 
@@ -81,10 +82,13 @@ def expected(origin):
     return pages
 
 
-def coded(number, body):
+def coded(number, body, brotli=BROTLI):
     """The body and headers as a server may send them, and as it was stored."""
     headers = []
-    if number % 4 in (1, 3):
+    if brotli and number % 8 == 5:
+        body = importlib.import_module("brotli").compress(body)
+        headers.append(("Content-Encoding", "br"))
+    elif number % 4 in (1, 3):
         body = gzip.compress(body)
         headers.append(("Content-Encoding", "gzip"))
     if number % 4 in (2, 3):
@@ -239,6 +243,7 @@ def main():
     # To be loaded before http.client, which it replaces.
     warcio = has("warcio", "warcio")
     fastwarc = has("fastwarc", "fastwarc")
+    has("brotli", "brotli")
     folder = sys.argv[2] if len(sys.argv) > 2 else tempfile.mkdtemp()
     os.makedirs(folder, exist_ok=True)
     os.chdir(folder)
@@ -251,4 +256,5 @@ def main():
         by_capture()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::support::scratch;
 use seedbank::engine::Bank;
 use seedbank::ingest::{SiteMode, UrlRules};
 use seedbank_store::{RepairedPart, Verdict};
@@ -18,7 +19,7 @@ fn is_sound(bank: &Bank) {
 #[cfg(unix)]
 #[test]
 fn an_empty_folder_becomes_a_bank_in_place() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let (place, link) = (folder.path().join("place"), folder.path().join("link"));
     fs::create_dir(&place).unwrap();
     std::os::unix::fs::symlink(&place, &link).unwrap();
@@ -31,7 +32,7 @@ fn an_empty_folder_becomes_a_bank_in_place() {
 
 #[test]
 fn a_folder_that_cannot_be_filled_stays_empty() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let place = folder.path().join("file");
     fs::write(&place, "").unwrap();
     assert!(Bank::create(&place, SiteMode::Host.with(UrlRules::Whatwg)).is_err());
@@ -50,7 +51,7 @@ fn a_published_state_that_is_not_there_is_published_again() {
         |published| fs::write(published.join("CURRENT"), b"\xff\xfe").unwrap(),
     ];
     for (number, damage) in damages.iter().enumerate() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = scratch();
         let place = folder.path().join("bank");
         let bank = Bank::create(&place, SiteMode::Host.with(UrlRules::Whatwg)).unwrap();
         damage(&place.join("published"));

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::support::scratch;
 use seedbank::engine::{Bank, IngestRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::synth::{SynthOptions, day_text};
@@ -19,7 +20,7 @@ fn ingest(bank: &Bank, file: &Path, text: &str) {
 
 /// The bits per link of a compacted bank with a snapshot, and with one more day.
 fn bits(options: &SynthOptions) -> Vec<f64> {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let bank = Bank::create(
         folder.path().join("bank"),
         SiteMode::Host.with(UrlRules::Whatwg),
@@ -75,7 +76,7 @@ fn entries(bank: &Bank, table: &str) -> BTreeMap<Vec<u8>, Vec<u8>> {
 
 #[test]
 fn a_page_rewrites_its_neighbours_and_no_more() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let bank = Bank::create(
         folder.path().join("bank"),
         SiteMode::Host.with(UrlRules::Whatwg),

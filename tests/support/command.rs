@@ -82,7 +82,7 @@ pub fn clean(program: impl AsRef<std::ffi::OsStr>) -> Command {
 impl Place {
     pub fn new() -> Self {
         Self {
-            folder: tempfile::tempdir().unwrap(),
+            folder: super::scratch(),
         }
     }
 

@@ -118,7 +118,7 @@ impl Browser {
         let started = (0..3).find_map(|_| start_driver(&driver));
         let (driver, mut lines, port) =
             started.expect("chromedriver ended before it said its port");
-        let profile = tempfile::tempdir().unwrap();
+        let profile = super::scratch();
         let mut browser = Self {
             driver,
             port,

@@ -19,11 +19,13 @@ enum Advice {
     Convert(&'static str),
     /// Extract the file with this command, which cannot read a pipe.
     Extract(&'static str),
+    /// Extract the files in it and give those with records.
+    ExtractFiles(&'static str),
 }
 
 /// Returns what the input is and what to do about it.
 pub(super) fn sentence(input: &DetectedInput) -> String {
-    use Advice::{Convert, Extract, Input, InputWithHeader};
+    use Advice::{Convert, Extract, ExtractFiles, Input, InputWithHeader};
     let (description, advice) = match input.format {
         DetectedFormat::Parquet => ("is a Parquet file", Input("parquet")),
         DetectedFormat::Arrow => ("is an Arrow file or stream", Input("arrow")),
@@ -48,7 +50,11 @@ pub(super) fn sentence(input: &DetectedInput) -> String {
         DetectedFormat::Tabs => ("is a tab-separated table", InputWithHeader("tsv")),
         DetectedFormat::Commas => ("is CSV", InputWithHeader("csv")),
         DetectedFormat::Semicolons => ("is CSV with semicolons", InputWithHeader("csv")),
-        DetectedFormat::Zip => ("is a ZIP archive", Extract("unzip -p")),
+        DetectedFormat::Zip => {
+            let text = "is a ZIP archive, of which only WARC files are read, from a file on disk, by --input warc or \
+                without --input";
+            (text, ExtractFiles("unzip -d FOLDER"))
+        }
         DetectedFormat::SevenZip => ("is a 7z archive", Extract("7z e -so")),
         DetectedFormat::Tar => ("is a tar archive; extract it first", Convert("tar -xO")),
         DetectedFormat::GzipInside => (TWICE, Convert("gzip -dc")),
@@ -101,6 +107,11 @@ pub(super) fn sentence(input: &DetectedInput) -> String {
             "; expected plain, gzip or zstd input: `{command} {}{TAKE}`",
             quoted(&input.file)
         ),
+        ExtractFiles(_) if input.file == STDIN => "; save it as a file".to_owned(),
+        ExtractFiles(command) => format!(
+            "; extract it and give the files that have records: `{command} {}`",
+            quoted(&input.file)
+        ),
     };
     format!("{} {description}{advice}", escape_controls(&input.file))
 }
@@ -150,6 +161,7 @@ fn piped(input: &DetectedInput, program: &str, rest: &str) -> String {
         _ if input.file == STDIN => program.to_owned(),
         Some(Compression::Gzip) => format!("gzip -dc {} | {program}", quoted(&input.file)),
         Some(Compression::Zstd) => format!("zstd -dc {} | {program}", quoted(&input.file)),
+        Some(Compression::Brotli) => format!("brotli -dc {} | {program}", quoted(&input.file)),
         None if program.starts_with("tar") => format!("{program}f {}", quoted(&input.file)),
         None => format!("{program} {}", quoted(&input.file)),
     };

@@ -27,6 +27,7 @@
 mod bad_pattern;
 mod blocks;
 mod catch_panic;
+mod compression;
 mod crawl_log;
 mod crawler_output;
 mod decimal;
@@ -58,9 +59,11 @@ mod sniff;
 mod source;
 mod summary;
 mod timestamp;
+mod zip_member;
 
 pub use bad_pattern::BadPattern;
 pub use blocks::MAX_LINE;
+pub use compression::Compression;
 pub use crawler_output::NutchDump;
 pub use digest::digest_text;
 pub use expansion::Expansion;
@@ -72,7 +75,7 @@ pub use location::{
     FORGOTTEN_URL, Location, MAX_URL, Naming, SUFFIX_LIST, SiteMode, UrlError, UrlRules, parse, url,
 };
 pub use location::{URL_PATTERN, host_end, push_url, registrable_domain};
-pub use open::{Compression, DetectedInput, Input, InputError};
+pub use open::{DetectedInput, Input, InputError};
 pub use patterns::MEDIA;
 pub use patterns::{Patterns, PatternsError};
 pub use piece_parser::PieceParser;
@@ -95,3 +98,4 @@ pub use source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Source, Sources, Stop
 pub use summary::counts_by;
 pub use summary::{DropReason, ReadSummary, SkipReason, UnknownFields, Unread};
 pub use timestamp::{Timestamp, TimestampError, parse_timestamp};
+pub use zip_member::ZipMember;

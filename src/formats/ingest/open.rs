@@ -1,4 +1,4 @@
-//! Opens inputs: files or standard input; plain, gzip or zstd, detected from the first bytes.
+//! Opens inputs: files, files in ZIP archives, or standard input; decompressed while they are read.
 
 use std::error::Error;
 use std::fmt;
@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use flate2::read::MultiGzDecoder;
-
+use super::compression::{Compression, MAGIC_BYTES};
 use super::expansion::{self, Expansion};
 use super::progress::Progress;
 use super::sniff::{DetectedFormat, HEAD_BYTES};
+use super::zip_member::ZipMember;
 use crate::display::counted;
 
 /// An input of a batch.
@@ -20,6 +20,8 @@ use crate::display::counted;
 pub enum Input {
     /// A file (or a named pipe).
     File(PathBuf),
+    /// A file in a ZIP archive.
+    Member(ZipMember),
     /// Standard input.
     Stdin,
 }
@@ -39,6 +41,7 @@ impl Input {
     pub(super) fn length(&self) -> Result<Option<u64>, InputError> {
         let path = match self {
             Self::File(path) => path,
+            Self::Member(member) => return Ok(Some(member.stored)),
             Self::Stdin => return Ok(None),
         };
         let metadata = fs::metadata(path).map_err(|source| self.cannot_open(source))?;
@@ -53,13 +56,19 @@ impl Input {
     /// Opens and decompresses the input; bytes read count as progress.
     pub(super) fn open(&self, progress: &Progress<'_>) -> Result<Opened, InputError> {
         self.length()?;
+        let cannot_open = |source| self.cannot_open(source);
         let bytes: Box<dyn Read + Send> = match self {
-            Self::File(path) => {
-                Box::new(File::open(path).map_err(|source| self.cannot_open(source))?)
-            }
+            Self::File(path) => Box::new(File::open(path).map_err(cannot_open)?),
+            Self::Member(member) => Box::new(member.open().map_err(cannot_open)?),
             Self::Stdin => Box::new(io::stdin()),
         };
-        Opened::new(self.to_string(), bytes, progress)
+        let counted = CountingReader::new(bytes, progress);
+        let raw = counted.reads();
+        let stored: Box<dyn Read + Send> = match self {
+            Self::Member(member) => member.content(counted),
+            Self::File(_) | Self::Stdin => Box::new(counted),
+        };
+        Opened::new(self.to_string(), stored, raw)
     }
 
     fn cannot_open(&self, source: io::Error) -> InputError {
@@ -74,26 +83,9 @@ impl fmt::Display for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) => path.display().fmt(f),
+            Self::Member(member) => member.fmt(f),
             Self::Stdin => f.write_str("standard input"),
         }
-    }
-}
-
-/// The compression of an input.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Compression {
-    /// gzip, of one or more members.
-    Gzip,
-    /// zstd, of one or more frames.
-    Zstd,
-}
-
-impl fmt::Display for Compression {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Gzip => "gzip",
-            Self::Zstd => "zstd",
-        })
     }
 }
 
@@ -193,14 +185,12 @@ pub(super) struct Opened {
 }
 
 impl Opened {
-    /// Detects the compression from the first bytes; adds the bytes read to `progress`.
-    pub(super) fn new(
+    /// Detects the compression of a file whose reads are recorded in `raw`.
+    fn new(
         file: String,
-        inner: Box<dyn Read + Send>,
-        progress: &Progress<'_>,
+        mut stored: Box<dyn Read + Send>,
+        raw: Arc<RawReads>,
     ) -> Result<Self, InputError> {
-        let mut counted = CountingReader::new(inner, progress);
-        let raw = counted.reads();
         let mut opened = Self {
             file,
             compression: None,
@@ -210,19 +200,19 @@ impl Opened {
             ahead: Cursor::default(),
             failed: None,
         };
-        let mut head = [0; 4];
-        let (length, failed) = read_full(&mut counted, &mut head, |_| Ok(()));
+        let mut head = [0; MAGIC_BYTES];
+        let (length, failed) = read_full(&mut stored, &mut head, |_| Ok(()));
         if let Some(source) = failed {
             return Err(opened.error(source, 0));
         }
-        let raw = Cursor::new(head).take(length as u64).chain(counted);
-        opened.compression = compression(head.get(..length).unwrap_or_default());
+        let head = head.get(..length).unwrap_or_default();
+        opened.compression = Compression::detect(head, &opened.file);
+        let stored = Cursor::new(head.to_vec()).chain(stored);
         opened.text = match opened.compression {
-            None => Box::new(raw),
-            Some(Compression::Gzip) => Box::new(MultiGzDecoder::new(raw)),
-            Some(Compression::Zstd) => Box::new(
-                zstd::stream::read::Decoder::new(raw).map_err(|source| opened.error(source, 0))?,
-            ),
+            None => Box::new(stored),
+            Some(compression) => compression
+                .reader(stored)
+                .map_err(|source| opened.error(source, 0))?,
         };
         Ok(opened)
     }
@@ -330,16 +320,6 @@ fn read_full(
         }
     }
     (length, None)
-}
-
-/// Detects compression by magic numbers (RFC 1952 2.3.1; RFC 8878 3.1.1 and 3.1.2, where a skippable
-/// frame may come first).
-const fn compression(head: &[u8]) -> Option<Compression> {
-    match head {
-        [0x1f, 0x8b, ..] => Some(Compression::Gzip),
-        [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Some(Compression::Zstd),
-        _ => None,
-    }
 }
 
 /// Reads of the stored input, shared between the reader and the error messages.

@@ -86,7 +86,7 @@ pub enum SkipReason {
     OtherScheme,
     /// It continues the content of a previous record.
     Continuation,
-    /// It has a crawler's metadata about a response, and is read together with it.
+    /// It has a crawler's metadata about a response, which is read together with it or says the same.
     BesideResponse,
 }
 
@@ -104,7 +104,7 @@ impl fmt::Display for SkipReason {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Unread {
-    /// Its content encoding is not supported (`br`); the page's links are unknown.
+    /// Its content encoding is not supported (such as `compress`); the page's links are unknown.
     Coding,
     /// Its content encoding is damaged; the content before the damage was read.
     Damaged,

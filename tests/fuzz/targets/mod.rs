@@ -14,6 +14,7 @@
     reason = "a target that cannot go on has found something"
 )]
 
+mod archives;
 mod bitmaps;
 mod bvgraph;
 mod ccgraph;
@@ -150,6 +151,13 @@ pub(crate) const TARGETS: &[Target] = &[
         seeds: warc::seeds,
         memory: 64 << 20,
         ..USUAL
+    },
+    Target {
+        name: "archives",
+        run: archives::run,
+        seeds: archives::seeds,
+        longest: 4 << 10,
+        memory: 256 << 20,
     },
     Target {
         name: "wat",

@@ -61,7 +61,7 @@ impl FileFormat for Auto {
                 entries::pieces(file.opened, heritrix::CrawlLog, file.seen, &file.progress)
             }
             Some(DetectedFormat::Browsertrix) => {
-                entries::pieces(file.opened, PageList, file.seen, &file.progress)
+                entries::pieces(file.opened, PageList::default(), file.seen, &file.progress)
             }
             _ => entries::pieces(file.opened, &JsonLines, file.seen, &file.progress),
         };

@@ -42,7 +42,19 @@ const FAILED: u64 = 0;
 
 /// A list of pages.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PageList;
+pub(super) struct PageList {
+    /// Whether the responses of the same crawl are read too. Then only pages without one are read here.
+    is_beside_responses: bool,
+}
+
+impl PageList {
+    /// A list beside the responses of the same crawl.
+    pub(super) const fn beside_responses() -> Self {
+        Self {
+            is_beside_responses: true,
+        }
+    }
+}
 
 impl EntryFormat for PageList {
     type Context = ();
@@ -67,6 +79,9 @@ impl EntryFormat for PageList {
         let Some(answer) = answer(&fields)? else {
             return Ok(Entry::Skipped(SkipReason::OtherStatus));
         };
+        if self.is_beside_responses && !is_unanswered(&fields, answer) {
+            return Ok(Entry::Skipped(SkipReason::BesideResponse));
+        }
         let time = fields.text("ts")?;
         let fetch = Fetch {
             url: &url,
@@ -104,6 +119,17 @@ fn answer(fields: &Fields<'_, { FIELDS.len() }>) -> Result<Option<Answer>, Fault
         Some(FAILED) => Answer::Failed(FetchStatus::Other),
         _ => Answer::Crawled,
     }))
+}
+
+/// Returns whether a line says that its page has no response: robots.txt forbids it, or it did not load.
+fn is_unanswered(fields: &Fields<'_, { FIELDS.len() }>, answer: Answer) -> bool {
+    match answer {
+        Answer::Failed(FetchStatus::Robots) => true,
+        Answer::Failed(FetchStatus::Other) => {
+            fields.raw("status").is_none() && fields.raw("reason").is_none()
+        }
+        _ => false,
+    }
 }
 
 /// Returns the meaning of the reason for which a page was skipped; `None` for a decision of the crawler: the scope, a limit, a

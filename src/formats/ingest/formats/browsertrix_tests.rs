@@ -12,8 +12,12 @@ use crate::ingest::record::Event;
 
 /// What a line says, or why it says nothing.
 fn read(line: &str) -> Result<Event, String> {
+    read_as(PageList::default(), line)
+}
+
+fn read_as(list: PageList, line: &str) -> Result<Event, String> {
     let mut parser = PieceParser::new(Naming::default(), Interner::default());
-    match PageList.read(line, &(), &mut parser) {
+    match list.read(line, &(), &mut parser) {
         Ok(Entry::One(event)) => Ok(event.located(&parser.urls)),
         Ok(Entry::Two(..)) => Err("two records".to_owned()),
         Ok(Entry::Skipped(reason)) => Err(reason.to_string()),
@@ -132,5 +136,31 @@ fn what_is_no_page_is_skipped_and_what_is_wrong_is_rejected() {
         ("http://a.example/", "invalid_json"),
     ] {
         assert_eq!(read(line), Err(said.to_owned()), "{line}");
+    }
+}
+
+#[test]
+fn beside_responses_only_pages_without_one_are_read() {
+    for (more, is_read) in [
+        (r#""reason":"robotsTxt""#, true),
+        (r#""loadState":0"#, true),
+        (r#""reason":"rateLimited""#, false),
+        (r#""loadState":0,"status":503"#, false),
+        (r#""loadState":4"#, false),
+        (r#""status":200"#, false),
+        (r#""status":404"#, false),
+    ] {
+        let line = format!(r#"{{"url":"http://a.example/x",{more}}}"#);
+        let expected = if is_read {
+            read(&line)
+        } else {
+            Err("beside_response".to_owned())
+        };
+        assert!(read(&line).is_ok(), "{line}");
+        assert_eq!(
+            read_as(PageList::beside_responses(), &line),
+            expected,
+            "{line}"
+        );
     }
 }

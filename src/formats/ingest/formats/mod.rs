@@ -26,6 +26,7 @@ pub(super) mod tsv;
 mod urls;
 mod warc;
 mod wat;
+mod zip_archive;
 
 use std::path::PathBuf;
 
@@ -66,7 +67,8 @@ macro_rules! formats {
             }
 
             /// Returns the sources that a batch of these inputs is read from: the inputs, in order,
-            /// then the accompanying files that have records of their own.
+            /// then the accompanying files that have records of their own. Formats that read WARC read
+            /// the WARC files in a ZIP archive as inputs of their own, in the order of their names.
             #[must_use]
             pub fn sources(&self, $inputs: &[Input]) -> Sources {
                 match self {
@@ -124,8 +126,8 @@ formats! {
         /// How links marked nofollow are handled.
         nofollow: Nofollow,
     } = "warc",
-        "A web archive (WARC): one record per captured page, with the links of its HTML",
-        file_source::sources(inputs, &warc::Warc { nofollow: *nofollow });
+        "A web archive (WARC, or WARC files in WACZ): one record per captured page, with the links of its HTML",
+        zip_archive::sources(inputs, &warc::Warc { nofollow: *nofollow });
 
     /// Records in the rows of Parquet files.
     Parquet = "parquet", "Apache Parquet with one record per row and columns named like fields, or Common Crawl's columnar index",
@@ -186,7 +188,7 @@ formats! {
     /// The lists of pages of a crawl by Browsertrix Crawler.
     Browsertrix = "browsertrix",
         "Browsertrix's pages.jsonl, extraPages.jsonl and skippedPages.jsonl: URLs that were fetched or failed, with time and status",
-        entries::each(inputs, browsertrix::PageList);
+        entries::each(inputs, browsertrix::PageList::default());
 
     /// Detected from the first bytes of each input; JSON Lines if no format is recognised.
     Auto {
@@ -194,7 +196,7 @@ formats! {
         nofollow: Nofollow,
     } = "auto",
         "Detects the format of each file from its first bytes; JSON Lines if none is recognised",
-        file_source::sources(inputs, &auto::Auto::new(*nofollow, inputs.len()));
+        zip_archive::sources(inputs, &auto::Auto::new(*nofollow, inputs.len()));
 }
 
 #[cfg(test)]

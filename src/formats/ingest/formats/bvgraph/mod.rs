@@ -50,8 +50,8 @@ pub(super) fn sources(inputs: &[Input], urls: Option<&Input>) -> Sources {
     for input in inputs {
         let basename = match input {
             Input::File(basename) => basename.clone(),
-            // A graph cannot come from standard input: its files are not found under this name.
-            Input::Stdin => PathBuf::from("-"),
+            // A graph has several files: it cannot come from standard input, and none are found under this name.
+            Input::Stdin | Input::Member(_) => PathBuf::from("-"),
         };
         sources.push(Box::new(BvGraph {
             basename,

@@ -10,6 +10,7 @@ use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
 use super::http_response::{HttpResponse, begins_as_html};
 use crate::ingest::blocks::MAX_LINE;
+use crate::ingest::compression::brotli;
 use crate::ingest::summary::Unread;
 
 /// The most encodings that are removed, one after another.
@@ -44,6 +45,7 @@ pub(super) fn decoded<'a>(
             () if is(&["gzip", "x-gzip"]) => gunzipped(&content),
             () if is(&["deflate"]) => inflated(&content),
             () if is(&["zstd"]) => unzstd(&content),
+            () if is(&["br"]) => unbrotli(&content)?,
             // Whoever wrote the archive may have decoded it.
             () if begins_as_html(&content) => None,
             () => return Err(Unread::Coding),
@@ -155,6 +157,18 @@ fn unzstd(body: &[u8]) -> Step {
     let mut decoder = zstd::stream::read::Decoder::with_buffer(body).ok()?;
     decoder.window_log_max(ZSTD_WINDOW).ok()?;
     Some(bounded(decoder))
+}
+
+/// Decodes brotli, which has no magic number; but no stream begins with `<`. `Err` if nothing of a body
+/// can be decoded.
+fn unbrotli(body: &[u8]) -> Result<Step, Unread> {
+    if begins_as_html(body) || body.trim_ascii_start().starts_with(b"<") {
+        return Ok(None);
+    }
+    match bounded(brotli(body)) {
+        (content, Some(missing)) if content.is_empty() => Err(missing),
+        step => Ok(Some(step)),
+    }
 }
 
 /// Reads the first 16 MiB, or as much as can be decoded.

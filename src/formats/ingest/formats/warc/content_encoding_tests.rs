@@ -102,7 +102,15 @@ fn codings_are_undone_in_their_order() {
             "{transfer} {coding}"
         );
     }
-    assert_eq!(of("", "br", b"\x0b\x02\x80"), Err(Unread::Coding));
+    assert_eq!(of("", "compress", b"\x1f\x9d\x90"), Err(Unread::Coding));
+    // What brotli 1.2 makes of 20 links.
+    let brotli = b"\x1b\xdb\x00\xf8%_|\xc4J\x98\xcd*\x80\x82\xd8\xf4\xc2\x01";
+    let links = b"<a href=/b>".repeat(20);
+    assert_eq!(of("", "br", brotli), Ok((links, None)));
+    assert_eq!(of("", "br", &brotli[..3]), Err(Unread::Damaged));
+    // Not known by its first tag; no stream begins with `<`.
+    let unknown = b"<x-page>".to_vec();
+    assert_eq!(of("", "br", &unknown), Ok((unknown, None)));
     assert_eq!(
         of("", "gzip,gzip,gzip,gzip,gzip", &content),
         Err(Unread::Coding)
