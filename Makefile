@@ -33,7 +33,7 @@ SKIP      := skip() { echo "SKIPPED $$1"; mkdir -p "$(dir $(SKIPPED))"; echo "$$
 export PATH := $(CURDIR)/.ci/rocksdb:$(PATH)
 SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
-.PHONY: help demo pictures test test-long deps deps-browser build check-format lint docs unit doctests deny advisories report-skipped fuzz bench interop install dist dist-test package clean-demo
+.PHONY: help demo mcp pictures test test-long deps deps-browser build check-format lint docs unit doctests deny advisories report-skipped fuzz bench interop install dist dist-test package clean-demo
 
 help:
 	@echo "make demo     generate a crawl, ingest a snapshot and two deltas, refresh three plans, explain a seed, write a"
@@ -47,11 +47,13 @@ help:
 	@echo "              LONG_CROWDS=60 seconds of crowds that keep a server waiting,"
 	@echo "              LONG_HISTORIES=300 histories of refreshes by cores, LONG_REAL=17 days of a real crawl with"
 	@echo "              LONG_SEEDS=100 seeds, LONG_WITHIN=1000 histories of refreshes within a bound, and as many days of one"
+	@echo "make mcp      the tests of the command mcp, which the default build leaves out"
 	@echo "make fuzz     fuzz all decoders and readers for FUZZ_TOTAL=$(FUZZ_TOTAL) s, or each for FUZZ_SECONDS"
 	@echo "make interop  formats beside the programs that write and read them, all scripts of tests/interop, which say"
 	@echo "              what they skip. First: pip install scrapy crawlee pyyaml grpcio-tools duckdb pyarrow warcio"
-	@echo "              fastwarc wacz brotli cdxj-indexer pywb; npm install @crawlee/http; cargo install webgraph-cli;"
-	@echo "              PYTHON=python3, URLFRONTIER_PROTO=urlfrontier.proto and CRAWLEE_FOLDER name others"
+	@echo "              fastwarc wacz brotli cdxj-indexer pywb schemathesis mcp; npm install @crawlee/http;"
+	@echo "              cargo install webgraph-cli; PYTHON=python3, URLFRONTIER_PROTO=urlfrontier.proto and"
+	@echo "              CRAWLEE_FOLDER name others"
 	@echo "make bench    measure, in ratios within one run (beside DuckDB too after: pip install duckdb)"
 	@echo "make pictures  draw the README's pictures again, from the demo's bank, in chromium"
 	@echo "make dist     a release's packages in the target folder's dist: a tar file, a .deb, the wheel, checksums;"
@@ -149,6 +151,7 @@ check-format:
 lint: deps
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(CARGO) clippy --locked --no-default-features --features parquet,report -- -D warnings
+	$(CARGO) clippy --locked --all-targets --features mcp -- -D warnings
 	@if $(CARGO) fetch -q --locked --manifest-path tests/fuzz/Cargo.toml; then \
 	  CARGO_TARGET_DIR=$(abspath $(TARGET)) $(CARGO) clippy --locked --manifest-path tests/fuzz/Cargo.toml -- -D warnings; \
 	else $(SKIP) "the fuzzer's lints: what it needs cannot be fetched"; fi
@@ -207,6 +210,10 @@ test-long: deps
 	LONG_DAILY=$(LONG_DAILY) $(CARGO) test --locked --test cli -- daily:: --nocapture
 	LONG_CROWDS=$(LONG_CROWDS) $(CARGO) test --locked --test cli_serve -- serve_crowds:: --nocapture
 	LONG_WITHIN=$(LONG_WITHIN) $(CARGO) test --locked --package seedbank-algorithms --lib -- cores::within_tests --nocapture
+
+# The command mcp is in builds with its feature.
+mcp: deps
+	$(CARGO) nextest run --locked --features mcp --test cli_serve serve_mcp::
 
 # Guided by coverage, on the stable compiler: libFuzzer comes with a crate and is built with g++.
 # Nothing that the package compiled is compiled again, RocksDB above all. Findings are in

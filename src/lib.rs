@@ -38,9 +38,9 @@
 //!
 //! # Features
 //!
-//! All are on by default. `cli` is the command and `serve` the module of that name; without them, the
-//! packages that only they need are not built. `report` is part of both, `parquet` reads and writes
-//! Parquet and reads Arrow. The page [rust] of the guide says more.
+//! All but `mcp` are on by default. `cli` is the command and `serve` the module of that name; without them,
+//! the packages that only they need are not built. `report` is part of both, `parquet` reads and writes
+//! Parquet and reads Arrow, `mcp` answers assistants. The page [rust] of the guide says more.
 //!
 //! # The guide
 //!
@@ -59,6 +59,7 @@
 //! [operation]: crate::guide::operation
 //! [daily]: crate::guide::daily
 //! [maintenance]: crate::guide::maintenance
+//! [api]: crate::guide::api
 //! [browser]: crate::guide::browser
 //! [scrapy]: crate::guide::scrapy
 //! [rust]: crate::guide::rust

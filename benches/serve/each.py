@@ -25,14 +25,14 @@ def lines(name):
 def ask(seed, times):
     pick = random.Random(seed)
     top, other = lines("TOP"), lines("ANY")
-    form = "&format=json" if os.environ.get("JSON") else ""
+    api = "/v1" if os.environ.get("JSON") else ""
     here = ("127.0.0.1", PORT)
     connection = socket.create_connection(here)
     took = []
     end = time.time() + SECONDS
     while time.time() < end:
         address = pick.choice(top if pick.random() < 0.5 else other)
-        request = f"GET {address}{form} HTTP/1.1\r\nHost: 127.0.0.1:{PORT}\r\n\r\n"
+        request = f"GET {api}{address} HTTP/1.1\r\nHost: 127.0.0.1:{PORT}\r\n\r\n"
         begun = time.perf_counter()
         connection.sendall(request.encode())
         came = b""

@@ -8,7 +8,7 @@ local function lines(name)
 end
 
 local top, any = lines("TOP"), lines("ANY")
-local json = os.getenv("JSON") and "&format=json" or ""
+local api = os.getenv("JSON") and "/v1" or ""
 
 function init()
   math.randomseed(1)
@@ -16,7 +16,7 @@ end
 
 function request()
   local from = math.random() < 0.5 and top or any
-  return wrk.format("GET", from[math.random(#from)] .. json)
+  return wrk.format("GET", api .. from[math.random(#from)])
 end
 
 function done(summary, latency)

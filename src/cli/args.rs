@@ -33,6 +33,8 @@ const JOBS: [(&str, &[&str]); 6] = [
             "graph",
             #[cfg(feature = "serve")]
             "serve",
+            #[cfg(feature = "mcp")]
+            "mcp",
         ],
     ),
     ("Judge seeds", &["evaluate", "compare", "report"]),
@@ -101,6 +103,8 @@ pub(super) enum Command {
     Report(report::ReportArgs),
     #[cfg(feature = "serve")]
     Serve(super::serve::ServeArgs),
+    #[cfg(feature = "mcp")]
+    Mcp(super::mcp::McpArgs),
     Export(export::ExportArgs),
     Graph(graph::GraphArgs),
     Scores(scores::ScoresArgs),

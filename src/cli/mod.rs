@@ -39,6 +39,8 @@ mod ingest;
 mod ingest_text;
 mod init;
 mod log;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod metrics_file;
 mod migrate;
 mod output;
@@ -136,6 +138,8 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Seeds(args) => seeds::run(args, session),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args, session),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(args) => mcp::run(&args, session),
         Command::Cores(args) => cores::run(args, session),
         Command::Diff(args) => diff::run(args, session),
         Command::Compare(args) => compare::run(args, session),

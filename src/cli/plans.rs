@@ -116,7 +116,7 @@ fn list(bank: &Bank, format: Format, session: &Session) -> Result<Outcome, CliEr
 
 fn show(bank: &Bank, plan: &str, format: Format) -> Result<Outcome, CliError> {
     let detail = bank.plan(plan)?;
-    let shown = PlanWithCommand::new(&detail, &bank.path().to_string_lossy());
+    let shown = PlanWithCommand::new(detail, &bank.path().to_string_lossy());
     format.print(&shown, text)?;
     Ok(Outcome::Done)
 }
@@ -199,7 +199,7 @@ fn last(plan: &PlanSummary) -> String {
     )
 }
 
-fn text(shown: &PlanWithCommand<'_>) -> String {
+fn text(shown: &PlanWithCommand) -> String {
     let plan = &shown.detail.summary;
     let mut text = format!(
         "plan {}\n  last {}: {}\n  {} stored: {}\n",

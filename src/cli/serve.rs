@@ -1,4 +1,4 @@
-//! `serve`: shows the bank in a browser.
+//! `serve`: shows the bank in a browser, and answers programs.
 
 use std::fs;
 use std::io::Read;
@@ -20,14 +20,13 @@ Examples:
   seedbank serve bank                             then open http://127.0.0.1:7878/
   seedbank serve bank --listen 127.0.0.1:0        on a free port, which is printed
   seedbank serve bank --listen 0.0.0.0:7878 --token-file token --name seeds.example.org
-  curl -H \"Authorization: Bearer $(cat token)\" 'http://seeds.example.org:7878/?format=json'
+  curl -H \"Authorization: Bearer $(cat token)\" http://seeds.example.org:7878/v1/status
 
-Every page is available as JSON, with ?format=json or for requests that accept application/json; it is
-the same JSON that the command line prints. /metrics serves metrics for Prometheus, and /healthz answers
-while the server is up. The token is sent with every request and is not encrypted: outside this machine,
+Programs get the JSON that the command line prints at addresses below /v1, which /openapi.json describes
+(OpenAPI 3.1). /metrics serves metrics for Prometheus, and /healthz answers while the server is up. The token is sent with every request and is not encrypted: outside this machine,
 put a proxy with TLS in front of the server.";
 
-/// Show the bank in a browser, read-only
+/// Show the bank in a browser, and serve it as JSON, read-only
 ///
 /// Shows the published state, follows new batches and refreshes, and changes nothing. Ctrl-C or SIGTERM
 /// stops the server.

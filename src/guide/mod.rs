@@ -24,6 +24,7 @@ macro_rules! pages {
             "[install]: crate::guide::install\n",
             "[daily]: crate::guide::daily\n",
             "[maintenance]: crate::guide::maintenance\n",
+            "[api]: crate::guide::api\n",
             "[browser]: crate::guide::browser\n",
             "[scrapy]: crate::guide::scrapy\n",
             "[rust]: crate::guide::rust\n\n",
@@ -50,6 +51,7 @@ pages! {
     daily = "daily.md" with "daily.sh" in "sh";
     maintenance = "maintenance.md";
     browser = "browser.md";
+    api = "api.md";
     scrapy = "scrapy.md" with "spider.py" in "python";
     rust = "rust.md" with "examples/seeds.rs" in "rust" with "examples/changes.rs" in "rust"
         with "examples/compare.rs" in "rust";

@@ -9,21 +9,21 @@ use crate::engine::query::PlanDetail;
 
 /// Plan with the command that recreates it.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
-pub struct PlanWithCommand<'a> {
+pub struct PlanWithCommand {
     /// The plan.
     #[serde(flatten)]
-    pub detail: &'a PlanDetail,
+    pub detail: PlanDetail,
     /// Command that recreates the plan; `null` if flags cannot express all parameters, which the plan
     /// file can.
     pub command: Option<String>,
 }
 
-impl<'a> PlanWithCommand<'a> {
+impl PlanWithCommand {
     /// Creates the view of a plan of the bank in the folder `bank`.
     #[must_use]
-    pub fn new(detail: &'a PlanDetail, bank: &str) -> Self {
+    pub fn new(detail: PlanDetail, bank: &str) -> Self {
         Self {
-            command: command(bank, detail),
+            command: command(bank, &detail),
             detail,
         }
     }

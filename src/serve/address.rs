@@ -4,6 +4,7 @@ use std::fmt::Display;
 
 use url::form_urlencoded::byte_serialize;
 
+use super::media_type::API_ROOT;
 use super::security::MAX_URI_BYTES;
 use crate::html::text::{escape, put};
 use crate::render::{Line, Part};
@@ -41,6 +42,14 @@ impl Address {
     /// Returns whether the server accepts a URI of this length, with further parameters.
     pub(super) fn fits(&self) -> bool {
         self.text.len() + RESERVED <= MAX_URI_BYTES
+    }
+
+    /// Returns the address in the API that has the same name and parameters.
+    pub(super) fn in_api(&self) -> Self {
+        Self {
+            text: format!("{API_ROOT}{}", self.text.trim_start_matches('/')),
+            has_parameters: self.has_parameters,
+        }
     }
 
     /// Appends a parameter if it has a value.
@@ -81,6 +90,13 @@ pub(super) fn core(refresh: u32, rank: u32) -> Address {
         .with("core", rank)
 }
 
+/// Returns the address of the links of a core, which has no page of its own.
+pub(super) fn core_links(refresh: u32, rank: u32) -> Address {
+    Address::new("/core-links")
+        .with("refresh", refresh)
+        .with("core", rank)
+}
+
 /// Returns the address of the list of cores of a refresh.
 pub(super) fn cores(refresh: u32) -> Address {
     Address::new("/cores").with("refresh", refresh)
@@ -108,6 +124,12 @@ pub(super) fn links(url: &str, of: &str, site: Option<&str>, from: u64) -> Addre
     let address = Address::new("/links").with("url", url).with("of", of);
     let address = address.with_some("site", site);
     address.with_some("from", Some(from).filter(|from| *from > 0))
+}
+
+/// Returns the address in the API of the same list.
+pub(super) fn links_in_api(url: &str, of: &str, site: Option<&str>, offset: u64) -> Address {
+    let address = links(url, of, site, 0).in_api();
+    address.with_some("offset", Some(offset).filter(|offset| *offset > 0))
 }
 
 /// Formats a line as HTML, with links to the pages that it names.

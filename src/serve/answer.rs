@@ -4,15 +4,17 @@ use askama::Template;
 use axum::body::{Body, Bytes};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use axum::http::{Response, StatusCode};
+use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::media_type::MediaType;
 use crate::engine::EngineError;
-use crate::engine::error::{ErrorKind, Hint, StoreError};
+use crate::engine::error::{ErrorKind, Hint, RequestError as InvalidRequest, StoreError};
 
 pub(super) const HTML: &str = "text/html; charset=utf-8";
 pub(super) const JSON: &str = "application/json";
+pub(super) const PROBLEM: &str = "application/problem+json";
 pub(super) const JSON_LINES: &str = "application/jsonl; charset=utf-8";
 pub(super) const TEXT: &str = "text/plain; charset=utf-8";
 pub(super) const CSV: &str = "text/csv; charset=utf-8";
@@ -76,6 +78,18 @@ impl Answer {
         self
     }
 
+    /// Returns the body.
+    #[cfg(feature = "mcp")]
+    pub(super) fn body(&self) -> &[u8] {
+        &self.body
+    }
+
+    /// Sets another content type.
+    fn with_type(mut self, content_type: &'static str) -> Self {
+        self.content_type = content_type;
+        self
+    }
+
     /// Sets another status.
     pub(super) fn with_status(mut self, status: StatusCode) -> Self {
         self.status = status;
@@ -91,8 +105,12 @@ impl Answer {
     pub(super) fn error(error: &RequestError, media_type: MediaType) -> Self {
         let answer = match media_type {
             MediaType::Html | MediaType::Csv => Self::page(&ErrorPage { error }),
-            MediaType::Json => Self::json(error),
+            MediaType::Json => Self::json(&Problem::new(error)),
         };
+        let answer = answer.map(|answer| match media_type {
+            MediaType::Json => answer.with_type(PROBLEM),
+            MediaType::Html | MediaType::Csv => answer,
+        });
         let answer = answer.unwrap_or_else(|_| Self::new(TEXT, error.error.clone()));
         answer.with_status(error.status)
     }
@@ -149,17 +167,14 @@ impl From<Answer> for Response<Body> {
 }
 
 /// The error of a request that cannot be answered.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(super) struct RequestError {
-    #[serde(skip)]
     pub(super) status: StatusCode,
     /// What is wrong, with the causes.
     pub(super) error: String,
     /// URLs of similar pages that the bank contains.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) nearest: Vec<String>,
     /// What to do about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) hint: Option<&'static str>,
 }
 
@@ -179,15 +194,52 @@ impl RequestError {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, text)
     }
 
-    /// Returns the title of the error page.
+    /// Adds what to do about it.
+    pub(super) fn with_hint(mut self, hint: &'static str) -> Self {
+        self.hint = Some(hint);
+        self
+    }
+
+    /// Returns the title of errors with this status.
     fn title(&self) -> &'static str {
         match self.status {
             StatusCode::BAD_REQUEST => "Invalid request",
             StatusCode::UNAUTHORIZED => "Token required",
             StatusCode::NOT_FOUND => "Not found",
+            StatusCode::CONFLICT => "Contradictory request",
             StatusCode::SERVICE_UNAVAILABLE => "Temporarily unavailable",
             StatusCode::INTERNAL_SERVER_ERROR => "Internal error",
             _ => "Request rejected",
+        }
+    }
+}
+
+/// Why a request was not answered: problem details as in RFC 9457.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+pub struct Problem {
+    /// Kind of the problem, the same for every request with this status.
+    title: &'static str,
+    /// Status code of the answer.
+    #[schemars(range(min = 400, max = 599))]
+    status: u16,
+    /// What is wrong with this request, with the causes.
+    detail: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<&'static str>,
+    /// URLs of similar pages that the bank contains.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    nearest: Vec<String>,
+}
+
+impl Problem {
+    pub(super) fn new(error: &RequestError) -> Self {
+        Self {
+            title: error.title(),
+            status: error.status.as_u16(),
+            detail: error.error.clone(),
+            hint: error.hint,
+            nearest: error.nearest.clone(),
         }
     }
 }
@@ -221,7 +273,18 @@ impl From<EngineError> for RequestError {
                 | EngineError::UnknownRefresh(_)
                 | EngineError::DeletedRefresh(_)
                 | EngineError::UnknownCore { .. }
-                | EngineError::OneRefresh { .. } => StatusCode::NOT_FOUND,
+                | EngineError::OneRefresh { .. }
+                // Nothing can have such a name.
+                | EngineError::InvalidUrl { .. }
+                | EngineError::MissingScheme(_)
+                | EngineError::NotASite { .. } => StatusCode::NOT_FOUND,
+                // Each parameter is valid, but they contradict each other or the plan.
+                EngineError::RefreshOfOtherPlan { .. }
+                | EngineError::Request(
+                    InvalidRequest::NumbersAndPlan
+                    | InvalidRequest::QuotasWithoutPlan(_)
+                    | InvalidRequest::PlanWithoutValues,
+                ) => StatusCode::CONFLICT,
                 _ => StatusCode::BAD_REQUEST,
             },
             ErrorKind::Unavailable | ErrorKind::Interrupted => StatusCode::SERVICE_UNAVAILABLE,
@@ -243,6 +306,16 @@ impl From<EngineError> for RequestError {
             ),
             EngineError::UnknownPage { .. } => {
                 Some("Use the search to find pages by part of their URL.")
+            }
+            EngineError::UnknownSite { .. } => {
+                Some("Use the search to find sites by part of their name.")
+            }
+            EngineError::UnknownPlan(_) => Some("The list of plans has the names of all plans."),
+            EngineError::UnknownRefresh(_) | EngineError::DeletedRefresh(_) => {
+                Some("The history of the bank has the numbers of the stored refreshes.")
+            }
+            EngineError::OneRefresh { .. } => {
+                Some("Compare after the next refresh, or with another plan.")
             }
             _ => None,
         };

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch::{Receiver, Sender, channel};
 
 use super::answer::Answer;
-use super::media_type::MediaType;
 
 /// Minimum computation time of an answer that is cached.
 const MIN_TIME: Duration = Duration::from_millis(10);
@@ -19,8 +18,8 @@ const MAX_BYTES: usize = 32 << 20;
 /// Maximum size of one cached answer and its key, in bytes.
 const MAX_ENTRY_BYTES: usize = 1 << 20;
 
-/// The URI of a request, and the media type of its answer.
-pub(super) type Key = (String, MediaType);
+/// The path and query of a request.
+pub(super) type Key = String;
 
 /// Receives the answer that another request computes; closed if that request fails.
 pub(super) type Pending = Receiver<Option<Arc<Answer>>>;
@@ -66,7 +65,7 @@ pub(super) struct Computation<'a> {
 
 /// Returns the size of an entry in bytes. Its URI is stored in the map and in the queue.
 fn entry_bytes(key: &Key, answer: &Answer) -> usize {
-    2 * key.0.len() + answer.len()
+    2 * key.len() + answer.len()
 }
 
 impl AnswerCache {
@@ -152,12 +151,12 @@ impl Drop for Computation<'_> {
 mod tests {
     use super::*;
 
-    fn is_cached(cache: &AnswerCache, n: usize, media_type: MediaType) -> bool {
-        matches!(cache.find((format!("/{n}"), media_type)), Lookup::Hit(_))
+    fn is_cached(cache: &AnswerCache, n: usize) -> bool {
+        matches!(cache.find(format!("/{n}")), Lookup::Hit(_))
     }
 
     fn offer(cache: &AnswerCache, n: usize, size: usize, time: Duration) {
-        if let Lookup::Miss(computation) = cache.find((format!("/{n}"), MediaType::Json)) {
+        if let Lookup::Miss(computation) = cache.find(format!("/{n}")) {
             let answer = Answer::new("text/plain", vec![0; size]);
             computation.complete_after(time, &Arc::new(answer));
         }
@@ -168,25 +167,22 @@ mod tests {
         let cache = AnswerCache::default();
         offer(&cache, 0, 1, MIN_TIME / 2);
         offer(&cache, 1, MAX_ENTRY_BYTES + 1, MIN_TIME);
-        assert!(!is_cached(&cache, 0, MediaType::Json) && !is_cached(&cache, 1, MediaType::Json));
+        assert!(!is_cached(&cache, 0) && !is_cached(&cache, 1));
         for n in 0..40 {
             offer(&cache, n, MAX_ENTRY_BYTES - 100, MIN_TIME);
             // One is used again and again.
-            assert!(is_cached(&cache, 0, MediaType::Json), "{n}");
+            assert!(is_cached(&cache, 0), "{n}");
         }
-        let found: Vec<usize> = (0..40)
-            .filter(|n| is_cached(&cache, *n, MediaType::Json))
-            .collect();
+        let found: Vec<usize> = (0..40).filter(|n| is_cached(&cache, *n)).collect();
         let expected: Vec<usize> = std::iter::once(0).chain(9..40).collect();
         assert_eq!(found, expected);
-        assert!(!is_cached(&cache, 39, MediaType::Html));
         assert!(cache.lock().bytes <= MAX_BYTES);
     }
 
     #[test]
     fn concurrent_requests_share_one_computation() {
         let cache = AnswerCache::default();
-        let key = || ("/".to_owned(), MediaType::Html);
+        let key = || "/".to_owned();
         let Lookup::Miss(computation) = cache.find(key()) else {
             panic!("nothing was computed yet");
         };

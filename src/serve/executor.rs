@@ -113,16 +113,28 @@ impl Executor {
         }
     }
 
-    /// Answers a request about the current state.
-    ///
-    /// With a `uri`, the answer must depend only on the URI and the state: concurrent requests then share
-    /// one computation, and answers that took long are cached.
+    /// Answers a request about the current state, see [`Executor::compute`].
     pub(super) async fn answer(
         self: Arc<Self>,
         uri: Option<String>,
         media_type: MediaType,
         compute: impl FnOnce(&Context<'_>) -> Result<Answer, RequestError> + Send + 'static,
     ) -> Response<Body> {
+        match self.compute(uri, compute).await {
+            Ok(answer) => answer.as_ref().into(),
+            Err(error) => Answer::error(&error, media_type).into(),
+        }
+    }
+
+    /// Computes an answer from the current state.
+    ///
+    /// With a `uri`, the answer must depend only on the URI and the state: concurrent requests then share
+    /// one computation, and answers that took long are cached.
+    pub(super) async fn compute(
+        self: Arc<Self>,
+        uri: Option<String>,
+        compute: impl FnOnce(&Context<'_>) -> Result<Answer, RequestError> + Send + 'static,
+    ) -> Result<Arc<Answer>, RequestError> {
         let cancelled = Arc::new(AtomicBool::new(false));
         let deadline = Deadline {
             end: Instant::now() + TIMEOUT,
@@ -130,7 +142,7 @@ impl Executor {
         };
         let _cancel = CancelOnDrop(cancelled);
         let job = Job {
-            key: uri.map(|uri| (uri, media_type)),
+            key: uri,
             deadline,
             compute,
         };
@@ -139,10 +151,7 @@ impl Executor {
             let text = format!("no answer within {} seconds", TIMEOUT.as_secs());
             Err(RequestError::new(StatusCode::SERVICE_UNAVAILABLE, text))
         });
-        match result {
-            Ok(answer) => answer.as_ref().into(),
-            Err(error) => Answer::error(&self.hide_paths(error), media_type).into(),
-        }
+        result.map_err(|error| self.hide_paths(error))
     }
 
     /// Runs a job on a blocking thread. While another request computes the same answer, the job waits

@@ -1,4 +1,4 @@
-//! Extractor for the parameters of a request and the media type of its answer.
+//! Extractor for the parameters of a request for a page, and the media type of its answer.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -35,14 +35,11 @@ impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Extracted<T> {
     type Rejection = axum::response::Response;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
-        let reject = |error: &RequestError, media_type| {
-            Self::Rejection::from(Answer::error(error, media_type))
-        };
-        let media_type = requested_media_type(&parts.uri, &parts.headers)
-            .map_err(|error| reject(&error, MediaType::accepted(&parts.headers)))?;
+        let reject =
+            |error: RequestError| Self::Rejection::from(Answer::error(&error, MediaType::Html));
         Ok(Self {
-            params: query(&parts.uri).map_err(|error| reject(&error, media_type))?,
-            media_type,
+            media_type: requested_media_type(&parts.uri).map_err(reject)?,
+            params: query(&parts.uri).map_err(reject)?,
             uri: parts.uri.to_string(),
         })
     }

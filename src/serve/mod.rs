@@ -1,4 +1,4 @@
-//! A read-only web server for one bank: every answer is available as an HTML page and as JSON.
+//! A read-only web server for one bank: pages for a browser, and the same answers as JSON for programs.
 //!
 //! ```text
 //! server.rs              listens, accepts connections, shuts down
@@ -8,7 +8,7 @@
 //! security.rs            checks requests; adds security headers to responses
 //! request_metrics.rs     counts and times requests for /metrics
 //! token.rs               the secret token that requests from other machines need
-//! extract.rs             extracts parameters and media type from a request
+//! extract.rs             extracts parameters and media type from a request for a page
 //! query_params.rs        deserialises the query string of a URI
 //! media_type.rs          HTML, JSON or CSV
 //! executor.rs            computes answers on blocking threads, each with a deadline
@@ -18,6 +18,8 @@
 //! answer.rs              an answer, and the errors of requests
 //! address.rs             relative URLs of the pages of this server
 //! table.rs               a table as HTML and as CSV
+//! api/                   the operations of the JSON API, and the OpenAPI document
+//! mcp.rs                 the same operations as tools on standard input and output (feature `mcp`)
 //! pages/                 one file per page; its template is in html/, on top of those in src/html
 //! ```
 //!
@@ -29,11 +31,14 @@
 
 mod address;
 mod answer;
+mod api;
 mod cache;
 mod connection;
 mod connection_limiter;
 mod executor;
 mod extract;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod media_type;
 mod pages;
 mod query_params;
@@ -46,5 +51,9 @@ mod table;
 mod token;
 mod turnover_cache;
 
+pub use answer::Problem;
+pub use api::{OPERATIONS, Operation};
+#[cfg(feature = "mcp")]
+pub use mcp::ToolServer;
 pub use server::{ServeError, ServeRequest, Server};
 pub use token::{ShortToken, Token};

@@ -1,14 +1,13 @@
 //! Deserialises the query string of a URI into a struct. Unknown, repeated and invalid parameters are
 //! errors.
 //!
-//! Every struct has the parameter `format`, which [`requested_media_type`] reads separately, so that the
-//! error about another parameter has the requested media type too.
+//! The parameters of every page have `format`, which [`requested_media_type`] reads separately.
 
 use std::error::Error;
 
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::{StatusCode, Uri};
 use serde::de::{DeserializeOwned, Error as _, Unexpected};
 use serde::{Deserialize, Deserializer};
 
@@ -37,13 +36,12 @@ pub(super) fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, RequestError> {
     }
 }
 
-/// Returns the media type that the parameter `format` requests, or otherwise the `Accept` header.
-pub(super) fn requested_media_type(
-    uri: &Uri,
-    headers: &HeaderMap,
-) -> Result<MediaType, RequestError> {
-    let FormatParam { format } = query(uri)?;
-    Ok(format.unwrap_or_else(|| MediaType::accepted(headers)))
+/// Returns the media type of a page that the parameter `format` requests.
+pub(super) fn requested_media_type(uri: &Uri) -> Result<MediaType, RequestError> {
+    let FormatParam { format } = query(uri).map_err(|error| {
+        error.with_hint("Pages are HTML or tables as CSV; /openapi.json has the addresses of JSON.")
+    })?;
+    Ok(format.unwrap_or(MediaType::Html))
 }
 
 fn invalid_query(rejection: &QueryRejection) -> RequestError {

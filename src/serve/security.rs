@@ -23,8 +23,11 @@ use super::connection_limiter::ConnectionSlot;
 use super::media_type::MediaType;
 use super::token::Token;
 
-/// The only path that accepts POST: the comparison of a list.
+/// The form for a list to compare, which accepts GET and POST.
 pub(super) const COMPARE_PATH: &str = "/compare";
+
+/// The comparison of a list in the API, which accepts only POST. No other path accepts it.
+const COMPARE_API_PATH: &str = "/v1/compare";
 
 /// The health check, which needs no token.
 pub(super) const HEALTH_PATH: &str = "/healthz";
@@ -106,11 +109,17 @@ impl AccessPolicy {
             return reject(StatusCode::UNAUTHORIZED, "this server requires a token");
         }
         match *request.method() {
+            Method::GET | Method::HEAD if path == COMPARE_API_PATH => reject(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "expected POST, with a list of URLs as the body",
+            ),
             Method::GET | Method::HEAD => Ok(()),
-            Method::POST if path == COMPARE_PATH && is_same_origin(headers, &host) => Ok(()),
-            Method::POST if path == COMPARE_PATH => {
-                reject(StatusCode::FORBIDDEN, "the form was sent from another site")
-            }
+            Method::POST if !accepts_list(path) => reject(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "this address is read-only: expected GET or HEAD",
+            ),
+            Method::POST if is_same_origin(headers, &host) => Ok(()),
+            Method::POST => reject(StatusCode::FORBIDDEN, "the list was sent from another site"),
             _ => reject(
                 StatusCode::METHOD_NOT_ALLOWED,
                 "this server is read-only: expected GET or HEAD",
@@ -191,6 +200,11 @@ fn is_plain(host: &Authority) -> bool {
     is_bracketed == inside.parse::<Ipv6Addr>().is_ok() && (after == Some("") || has_port())
 }
 
+/// Returns whether a list of URLs can be sent to this path.
+fn accepts_list(path: &str) -> bool {
+    path == COMPARE_PATH || path == COMPARE_API_PATH
+}
+
 /// Returns the declared length of the body in bytes; 0 if there is none.
 fn content_length(headers: &HeaderMap) -> u64 {
     let length = headers.get(CONTENT_LENGTH);
@@ -263,8 +277,14 @@ pub(super) async fn enforce(
     request: Request,
     next: Next,
 ) -> Response<Body> {
-    let media_type = MediaType::accepted(request.headers());
-    let is_compare = request.uri().path() == COMPARE_PATH;
+    let path = request.uri().path();
+    let media_type = MediaType::at(path);
+    let is_compare = path == COMPARE_PATH;
+    let allowed = match path {
+        COMPARE_PATH => "GET, HEAD, POST",
+        COMPARE_API_PATH => "POST",
+        _ => "GET, HEAD",
+    };
     let answer = match policy.check(&request) {
         Ok(()) => {
             let answer = timeout(TIMEOUT, answer(request, &slot, next)).await;
@@ -286,11 +306,6 @@ pub(super) async fn enforce(
     let status = response.status();
     let headers = response.headers_mut();
     if status == StatusCode::METHOD_NOT_ALLOWED {
-        let allowed = if is_compare {
-            "GET, HEAD, POST"
-        } else {
-            "GET, HEAD"
-        };
         headers.insert(ALLOW, HeaderValue::from_static(allowed));
     }
     if status == StatusCode::UNAUTHORIZED {

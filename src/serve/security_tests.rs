@@ -132,6 +132,11 @@ fn requests_are_checked_in_this_order() {
         let expected = if is_ok { 200 } else { 403 };
         assert_eq!(status(&policy, sent), expected, "{origin}");
     }
+    let list = |method: &str| known(asked(method, "/v1/compare", here));
+    assert_eq!(status(&policy, list("GET")), 405);
+    assert_eq!(status(&policy, list("POST")), 200);
+    let elsewhere = list("POST").header(ORIGIN, "http://evil.example");
+    assert_eq!(status(&policy, elsewhere), 403);
     let site = |site: &str| known(asked("POST", "/compare", here)).header("sec-fetch-site", site);
     assert_eq!(status(&policy, site("same-origin")), 200);
     assert_eq!(status(&policy, site("cross-site")), 403);

@@ -222,12 +222,11 @@ impl Table {
         }
     }
 
-    /// Adds the files of the table: CSV at the address of its page, and the JSON that contains it.
+    /// Adds the files of the table: CSV at the address of its page, and the JSON of the API that contains it.
     pub(super) fn with_files(mut self, csv: &Address, json: &Address) -> Self {
         let csv = csv.clone().with("table", self.name).with("format", "csv");
         self.files.push(("CSV", csv));
-        self.files
-            .push(("JSON", json.clone().with("format", "json")));
+        self.files.push(("JSON", json.clone()));
         self
     }
 

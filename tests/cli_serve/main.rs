@@ -18,6 +18,8 @@ mod report_paper;
 #[cfg(target_os = "linux")]
 mod serve;
 #[cfg(target_os = "linux")]
+mod serve_api;
+#[cfg(target_os = "linux")]
 mod serve_bodies;
 mod serve_browser;
 #[cfg(target_os = "linux")]
@@ -26,6 +28,8 @@ mod serve_crowds;
 mod serve_hostile;
 #[cfg(target_os = "linux")]
 mod serve_markup;
+#[cfg(all(target_os = "linux", feature = "mcp"))]
+mod serve_mcp;
 #[cfg(target_os = "linux")]
 mod serve_metrics;
 #[cfg(target_os = "linux")]

@@ -162,7 +162,7 @@ fn every_address_is_a_page_and_what_the_command_line_prints() {
             "json",
         ),
         (
-            page("links", "&of=out&from=3"),
+            page("links", "&of=out&offset=3"),
             vec!["page", "bank", seed, "--links", "out", "--from", "3"],
             "json",
         ),
@@ -171,14 +171,7 @@ fn every_address_is_a_page_and_what_the_command_line_prints() {
             vec!["cores", "bank", "--core", "2"],
             "jsonl",
         ),
-        (
-            "/core?core=2&links=true".into(),
-            vec!["cores", "bank", "--core", "2", "--links"],
-            "jsonl",
-        ),
-        ("/cores".into(), vec!["cores", "bank"], "jsonl"),
         ("/plans".into(), vec!["plans", "bank"], "json"),
-        ("/evaluate".into(), vec!["plans", "bank"], "json"),
         (page("history", ""), vec!["history", "bank", seed], "json"),
         (
             page("history", "&plan=default"),
@@ -188,12 +181,6 @@ fn every_address_is_a_page_and_what_the_command_line_prints() {
         (
             "/core?core=1&refresh=1".into(),
             vec!["cores", "bank", "--core", "1", "--refresh", "1"],
-            "jsonl",
-        ),
-        ("/diff".into(), vec!["diff", "bank"], "jsonl"),
-        (
-            "/diff?from=2&to=1".into(),
-            vec!["diff", "bank", "2", "1"],
             "jsonl",
         ),
         ("/batches".into(), vec!["history", "bank"], "json"),
@@ -209,7 +196,7 @@ fn every_address_is_a_page_and_what_the_command_line_prints() {
         ),
     ];
     for (path, args, format) in cases {
-        let html = served.get(&path);
+        let html = served.get(&path.replace("&offset=", "&from="));
         assert_eq!(html.header("content-type"), "text/html; charset=utf-8");
         let html = html.done();
         assert!(html.starts_with("<!DOCTYPE html>"), "{path}");
@@ -219,21 +206,60 @@ fn every_address_is_a_page_and_what_the_command_line_prints() {
         assert!(printed.starts_with('{'), "{path}: {printed}");
         // The server names inputs without their folders.
         let printed = printed.replace("\"crawl/", "\"");
-        let and = if path.contains('?') { '&' } else { '?' };
-        let answer = served.get(&format!("{path}{and}format=json"));
-        let kind = if path.starts_with("/diff") || path.starts_with("/cores") {
-            "application/jsonl; charset=utf-8"
-        } else {
-            "application/json"
-        };
-        assert_eq!(answer.header("content-type"), kind, "{path}");
+        let path = format!("/v1{path}");
+        let answer = served.get(&path);
+        assert_eq!(answer.header("content-type"), "application/json", "{path}");
         assert_eq!(answer.done(), printed, "{path}");
-        let header = ["Accept: application/json"];
-        let by_header = served.ask("GET", &path, &header, b"").done();
-        assert_eq!(by_header, printed, "{path}");
-        let head = served.ask("HEAD", &path, &header, b"");
+        let head = served.ask("HEAD", &path, &[], b"");
         assert_eq!(head.status, 200, "{path}");
         assert_eq!(head.header("content-length"), printed.len().to_string());
+    }
+    let links = [&["cores", "bank", "--core", "2", "--links"], &jsonl[..]].concat();
+    assert_eq!(
+        served.get("/v1/core-links?core=2").done(),
+        place.run(&links).done()
+    );
+    served.stop();
+}
+
+/// Lists are objects with a part of the lines that the command line prints.
+#[test]
+fn lists_are_the_lines_of_the_command_line_in_parts() {
+    let place = crawled();
+    let served = Served::start(&place, &["bank"]);
+    let lines = |args: &[&str]| place.run(&[args, &["--format", "jsonl"]].concat());
+    for (name, args) in [
+        ("seeds", &["seeds", "bank"][..]),
+        ("cores", &["cores", "bank"]),
+        ("seeds", &["seeds", "bank", "--refresh", "1"]),
+    ] {
+        let printed = lines(args).json_lines();
+        let refresh = if args.len() > 2 { 1 } else { 2 };
+        let mut found = Vec::new();
+        for offset in (0..=printed.len()).step_by(7) {
+            let path = format!("/v1/{name}?refresh={refresh}&limit=7&offset={offset}");
+            let mut part = served.get(&path).json();
+            assert_eq!(part["total"], printed.len(), "{path}");
+            assert_eq!(part["offset"], offset, "{path}");
+            assert_eq!(part["refresh"], refresh, "{path}");
+            found.append(part[name].as_array_mut().unwrap());
+        }
+        assert_eq!(found, printed, "{args:?}");
+    }
+    for (query, args) in [
+        ("", &["diff", "bank"][..]),
+        ("&from=2&to=1", &["diff", "bank", "2", "1"]),
+    ] {
+        let mut printed = lines(args).json_lines();
+        let summary = printed.remove(0)["summary"].take();
+        let mut found = Vec::new();
+        for offset in (0..=printed.len()).step_by(9) {
+            let path = format!("/v1/diff?limit=9&offset={offset}{query}");
+            let mut part = served.get(&path).json();
+            assert_eq!(part["summary"], summary, "{path}");
+            found.append(part["seeds"].as_array_mut().unwrap());
+        }
+        assert_eq!(found, printed, "{args:?}");
     }
     served.stop();
 }
@@ -244,17 +270,13 @@ fn what_the_command_line_adds_or_names_otherwise_is_all_that_differs() {
     let served = Served::start(&place, &["bank"]);
     let json = |args: &[&str]| place.run(&[args, &["--format", "json"]].concat()).json();
     let status = timeless(json(&["status", "bank"]));
-    assert_eq!(timeless(served.get("/?format=json").json()), status);
+    assert_eq!(timeless(served.get("/v1/status").json()), status);
     let plan = json(&["plans", "bank", "show", "default"]);
     assert!(plan["command"].is_string());
-    assert_eq!(
-        served.get("/plan?name=default&format=json").json(),
-        plan,
-        "plan"
-    );
+    assert_eq!(served.get("/v1/plan?name=default").json(), plan, "plan");
     let refreshes = json(&["history", "bank"])["refreshes"].clone();
     for (n, refresh) in (1..).zip(refreshes.as_array().unwrap()) {
-        let path = format!("/refresh?refresh={n}&format=json");
+        let path = format!("/v1/refresh?refresh={n}");
         assert_eq!(&served.get(&path).json(), refresh, "{path}");
     }
     for path in ["/", "/plan?name=default", "/refresh", "/compare", "/search"] {
@@ -271,20 +293,15 @@ fn what_the_command_line_adds_or_names_otherwise_is_all_that_differs() {
     printed["list"] = "the list".into();
     let as_text = ["Content-Type: text/plain"];
     let compared = |to: &str, headers: &[&str], body: &[u8]| served.ask("POST", to, headers, body);
-    let answer = compared("/compare?format=json", &as_text, list.as_bytes());
+    let answer = compared("/v1/compare", &as_text, list.as_bytes());
     assert_eq!(answer.json(), printed);
-    // A browser's form leads to the same.
+    // A browser's form leads to a page.
     let form = format!(
         "--b\r\nContent-Disposition: form-data; name=\"list\"\r\n\r\n{list}\r\n--b\r\n\
          Content-Disposition: form-data; name=\"plan\"\r\n\r\ndefault\r\n--b--\r\n"
     );
-    let as_form = [
-        "Content-Type: multipart/form-data; boundary=b",
-        "Accept: application/json",
-    ];
-    let answer = compared("/compare", &as_form, form.as_bytes());
-    assert_eq!(answer.json(), printed);
-    let page = compared("/compare", &as_form[..1], form.as_bytes()).done();
+    let as_form = ["Content-Type: multipart/form-data; boundary=b"];
+    let page = compared("/compare", &as_form, form.as_bytes()).done();
     assert!(page.contains("not in the bank") && page.contains("repeated"));
     // Metrics are what the command writes to a file, and those of requests.
     place
@@ -331,17 +348,23 @@ fn a_program_that_wants_json_is_told_in_json_why_there_is_none() {
     let place = Place::with_seeds();
     let served = Served::start(&place, &["bank"]);
     for path in [
-        "/page?url=http%3A%2F%2Fnone.test%2F&format=json",
-        "/nothing?format=json",
-        "/seeds?plan=none&format=json",
+        "/v1/page?url=http%3A%2F%2Fnone.test%2F",
+        "/v1/nothing",
+        "/v1/seeds?plan=none",
         "/seeds?plan=none&format=jsonl",
     ] {
         let answer = served.get(path);
         assert_eq!(answer.status, 404, "{path}");
-        assert_eq!(answer.header("content-type"), "application/json", "{path}");
+        let kind = "application/problem+json";
+        assert_eq!(answer.header("content-type"), kind, "{path}");
         let told: Value = serde_json::from_slice(&answer.body).unwrap();
-        assert!(told["error"].is_string(), "{path}: {told}");
+        assert_eq!(told["status"], 404, "{path}");
+        assert!(told["detail"].is_string(), "{path}: {told}");
     }
+    // JSON has addresses of its own.
+    let answer = served.get("/page?url=http%3A%2F%2Fh1.example%2F&format=json");
+    assert_eq!(answer.status, 400);
+    assert!(answer.text().contains("/openapi.json"));
     served.stop();
 }
 
@@ -358,8 +381,8 @@ fn a_thousand_pages_are_as_the_command_line_tells_them() {
     let explained = place.run_with(&explain, asked.as_bytes()).done();
     assert_eq!(explained.lines().count(), urls.len());
     for (at, (url, why)) in urls.iter().zip(explained.lines()).enumerate() {
-        let path = format!("?url={}&format=json", encoded(url));
-        let page = served.get(&format!("/page{path}")).done();
+        let path = format!("?url={}", encoded(url));
+        let page = served.get(&format!("/v1/page{path}")).done();
         // A process for each page would take half a minute, so the library answers most of them.
         let told = serde_json::to_string(&bank.page(url, limits).unwrap()).unwrap() + "\n";
         assert_eq!(page, told, "{url}");
@@ -367,7 +390,7 @@ fn a_thousand_pages_are_as_the_command_line_tells_them() {
             let printed = place.run(&["page", "bank", url, "--format", "json"]);
             assert_eq!(page, printed.done(), "{url}");
         }
-        let answer = served.get(&format!("/explain{path}")).done();
+        let answer = served.get(&format!("/v1/explain{path}")).done();
         assert_eq!(answer.trim_end(), why, "{url}");
     }
     served.stop();
@@ -404,7 +427,7 @@ fn a_thousand_are_as_the_command_line_tells_them_while_batches_come() {
             batches
         });
         for url in &urls {
-            let path = format!("/page?url={}&format=json", encoded(url));
+            let path = format!("/v1/page?url={}", encoded(url));
             let mut tries = 0;
             loop {
                 let before = served.get(&path).done();
@@ -471,7 +494,7 @@ fn why_is_at_most_three_clicks_away() {
         let why = served.get(&to_why).done();
         let is_bare = ["gone", "known"].contains(&&*kind);
         assert!(is_bare || why.contains("<h2>Evidence</h2>"), "{kind}");
-        let json = served.get(&format!("{to_why}&format=json")).json();
+        let json = served.get(&format!("/v1{to_why}")).json();
         assert_eq!(json, answer, "{kind}");
     }
     // A seed and its core are found without a search too.

@@ -159,7 +159,7 @@ fn nasty() -> Place {
 fn what_was_crawled_is_shown_and_never_obeyed() {
     let place = nasty();
     let served = Served::start(&place, &["bank"]);
-    let found = served.get("/search?q=test&format=json").json();
+    let found = served.get("/v1/search?q=test").json();
     let urls: Vec<String> = found["pages"]
         .as_array()
         .unwrap()
@@ -270,7 +270,7 @@ fn what_is_no_page_says_so() {
     is_kind(&served.get("/seeds?format=text"), "text/plain");
     is_kind(&served.get("/seeds?format=csv"), "text/csv");
     is_kind(&served.get("/metrics"), "text/plain");
-    is_kind(&served.get("/batches?format=json"), "application/json");
+    is_kind(&served.get("/v1/batches"), "application/json");
     is_kind(&served.get("/style.css"), "text/css");
     is_kind(&served.get("/icon.svg"), "image/svg+xml");
     served.stop();

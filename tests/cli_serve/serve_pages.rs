@@ -40,17 +40,22 @@ fn typed(page: &str) -> &str {
     after.split_once("</textarea>").unwrap().0
 }
 
-/// What a request is refused with, on a page and as JSON.
+/// What a page is refused with.
 #[track_caller]
 fn refused(served: &Served, path: &str, status: u16) -> String {
     let page = served.get(path);
     assert_eq!(page.status, status, "{path}");
     assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
-    let and = if path.contains('?') { '&' } else { '?' };
-    let answer = served.get(&format!("{path}{and}format=json"));
-    assert_eq!(answer.status, status, "{path}");
-    let told: Value = serde_json::from_slice(&answer.body).unwrap();
-    told["error"].as_str().unwrap().to_owned()
+    let text = page.text();
+    let entities = [
+        ("&#34;", "\""),
+        ("&quot;", "\""),
+        ("&#39;", "'"),
+        ("&amp;", "&"),
+    ];
+    entities
+        .iter()
+        .fold(text.to_owned(), |text, (entity, c)| text.replace(entity, c))
 }
 
 #[test]
@@ -98,12 +103,12 @@ fn a_list_that_cannot_be_compared_stands_there_still() {
         );
         assert_eq!(typed(page), list);
         // Programs have the error alone.
-        let path = format!("/compare?plan={plan}&format=json");
+        let path = format!("/v1/compare?plan={plan}");
         let as_text = ["Content-Type: text/plain"];
         let answer = served.ask("POST", &path, &as_text, list.as_bytes());
         assert_eq!(answer.status, status, "{why}");
         let told: Value = serde_json::from_slice(&answer.body).unwrap();
-        assert!(told["error"].as_str().unwrap().contains(why), "{told}");
+        assert!(told["detail"].as_str().unwrap().contains(why), "{told}");
     }
     let answer = form(&served, "default", "", Some(("long.txt", &long)));
     assert_eq!(answer.status, 413);
@@ -166,11 +171,12 @@ fn no_parameter_is_passed_over() {
             &format!("/links?url={url}&of=both"),
             "of: unknown variant `both`, expected `in` or `out`",
         ),
-        ("/diff?from=1&against=other", "plan"),
     ] {
         let told = refused(&served, path, 400);
         assert!(told.contains(why), "{path}: {told}");
     }
+    let told = refused(&served, "/diff?from=1&against=other", 409);
+    assert!(told.contains("found both"), "{told}");
     // A refresh has one name at every address.
     for path in [
         "/refresh",
@@ -190,7 +196,7 @@ fn no_parameter_is_passed_over() {
     let one = served.get("/refresh?refresh=1").done();
     assert!(one.contains("<h1>Refresh 1: "), "{one}");
     // The later refresh alone is compared with the one before it.
-    let diff = |how: &str| served.get(&format!("/diff?{how}&format=json")).done();
+    let diff = |how: &str| served.get(&format!("/v1/diff?{how}")).done();
     assert_eq!(diff("to=2"), diff("from=1&to=2"));
     assert_eq!(diff("from=1"), diff("from=1&to=3"));
     for (path, why) in [
@@ -369,34 +375,25 @@ fn what_is_there_as_json_is_what_it_is_called() {
         (
             "/refresh?refresh=2&sort=url",
             vec![
-                (
-                    "This refresh as JSON",
-                    "/refresh?refresh=2&format=json".to_owned(),
-                ),
-                (
-                    "all its seeds, one per line",
-                    "/seeds?refresh=2&format=json".to_owned(),
-                ),
+                ("This refresh as JSON", "/v1/refresh?refresh=2".to_owned()),
+                ("its first seeds", "/v1/seeds?refresh=2".to_owned()),
             ],
         ),
         (
             "/core?core=1",
             vec![
-                (
-                    "This core as JSON",
-                    "/core?refresh=2&core=1&format=json".to_owned(),
-                ),
+                ("This core as JSON", "/v1/core?refresh=2&core=1".to_owned()),
                 (
                     "its links and neighbours",
-                    "/core?refresh=2&core=1&links=true&format=json".to_owned(),
+                    "/v1/core-links?refresh=2&core=1".to_owned(),
                 ),
             ],
         ),
         (
             &format!("/page?url={url}"),
             vec![
-                ("The facts as JSON", format!("/page?url={url}&format=json")),
-                ("the history", format!("/history?url={url}&format=json")),
+                ("The facts as JSON", format!("/v1/page?url={url}")),
+                ("the history", format!("/v1/history?url={url}")),
             ],
         ),
         ("/compare", vec![]),

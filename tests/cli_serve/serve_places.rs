@@ -125,15 +125,15 @@ fn answers(served: &Served) -> Vec<(String, Answer)> {
             let here = links(answer.text());
             left.extend(here.into_iter().filter(|link| link.starts_with('/')));
         }
-        if !address.contains("format=") && address != "/healthz" {
+        if !address.contains("format=") && address != "/healthz" && !address.starts_with("/v1/") {
             let and = if address.contains('?') { '&' } else { '?' };
-            left.push(format!("{address}{and}format=json"));
             left.push(format!("{address}{and}format=html"));
+            left.push(format!("/v1{address}"));
         }
         answers.push((address, answer));
     }
     let lines = ["Content-Type: text/plain"];
-    for target in ["/compare?plan=cores", "/compare?plan=greedy&format=json"] {
+    for target in ["/compare?plan=cores", "/v1/compare?plan=greedy"] {
         let list = b"http://h1.example/\nhttp://h2.example/\n";
         answers.push((target.to_owned(), served.ask("POST", target, &lines, list)));
     }
@@ -173,15 +173,15 @@ fn no_answer_names_a_folder_of_the_machine() {
             > 100
     );
     // What they are called is there still.
-    let history = served.get("/batches?format=json").json();
+    let history = served.get("/v1/batches").json();
     assert_eq!(history["batches"][0]["inputs"][0], "first.jsonl");
     let lists = &history["refreshes"][0]["parameters"];
     assert_eq!(lists["exclude"]["name"], "no.txt");
     assert_eq!(lists["pin"]["name"], "pins.txt");
-    let plan = served.get("/plan?name=cores&format=json").json();
+    let plan = served.get("/v1/plan?name=cores").json();
     let command = plan["command"].as_str().unwrap();
     assert!(command.contains("--exclude no.txt"), "{command}");
-    let status = served.get("/?format=json").json();
+    let status = served.get("/v1/status").json();
     let rejects = &status["last_batch"]["rejects_file"];
     assert_eq!(rejects, "rejects/batch-000002.jsonl");
     // Nor is it told where the bank was when there is none any more.

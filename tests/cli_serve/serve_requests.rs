@@ -120,10 +120,11 @@ const PARAMETERS: &str = "\
 /links?url=http://a1.example/&of
 /links?url=http://a1.example/&of=in&site
 /links?url=http://a1.example/&of=in&from
-/links?url=http://a1.example/&of=in&format=json&from
+/v1/links?url=http://a1.example/&of=in&offset
+/v1/links?url=http://a1.example/&of=in&limit
 /search?q
 /site?name
-/search?format=json&q
+/v1/search?q
 /explain?url
 /explain?url=http://a1.example/&plan
 /explain?url=http://a1.example/&refresh
@@ -148,7 +149,10 @@ const PARAMETERS: &str = "\
 /core?core
 /core?core=1&refresh
 /core?core=1&plan
-/core?core=1&links
+/v1/core-links?core
+/v1/seeds?limit
+/v1/diff?from
+/v1/quotas?pages
 /history?url
 /history?url=http://a1.example/&plan
 /batches?from
@@ -181,7 +185,7 @@ const NOWHERE: &str = "\
 /compare/
 /%63ompare
 /page%3furl=x
-/nothing?format=json";
+/v1/nothing";
 
 /// Parameters that are given twice.
 const TWICE: &str = "\
@@ -193,8 +197,8 @@ const TWICE: &str = "\
 /seeds?format=csv&format=text
 /batches?from=0&from=1
 /search?q=a&q=b
-/?format=json&format=html
-/page?url=http://a1.example/&format=json&format=html";
+/?format=csv&format=html
+/page?url=http://a1.example/&format=csv&format=html";
 
 /// Lines of a head that change nothing.
 const STRANGE: &str = "\

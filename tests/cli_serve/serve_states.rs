@@ -70,7 +70,7 @@ fn while_batches_come_each_answer_is_of_one_published_state() {
             &["site", "bank", "h1.example"],
         ),
         (format!("/explain?url={ask}"), &["explain", "bank", hub]),
-        ("/batches?".to_owned(), &["history", "bank"]),
+        ("/batches".to_owned(), &["history", "bank"]),
     ];
     let printed = || {
         let of = |(_, args): &(String, &[&str])| {
@@ -89,9 +89,9 @@ fn while_batches_come_each_answer_is_of_one_published_state() {
             let mut last = 0;
             while !done.load(Ordering::Relaxed) {
                 for (at, (path, _)) in questions.iter().enumerate() {
-                    let answer = served.get(&format!("{path}&format=json"));
+                    let answer = served.get(&format!("/v1{path}"));
                     answered[at].insert(answer.done());
-                    let status = served.get("/?format=json").json();
+                    let status = served.get("/v1/status").json();
                     let batches = number(&status, "batches");
                     assert!(batches >= last, "{batches} after {last}");
                     last = batches;
@@ -133,7 +133,7 @@ fn while_batches_come_each_answer_is_of_one_published_state() {
 fn a_batch_and_a_refresh_are_seen_by_the_next_request() {
     let place = Place::with_seeds();
     let served = Served::start(&place, &["bank"]);
-    let status = || served.get("/?format=json").json();
+    let status = || served.get("/v1/status").json();
     assert_eq!(number(&status(), "batches"), 1);
     for batch in 2..6 {
         let url = format!("http://n{batch}.example/");
@@ -154,7 +154,7 @@ fn a_batch_and_a_refresh_are_seen_by_the_next_request() {
     // A batch that is taken back is one more, and the page that it brought is what it was before.
     assert_eq!(number(&status(), "batches"), 6);
     let taken = "http://n5.example/";
-    let told = served.get(&format!("/page?url={}&format=json", encoded(taken)));
+    let told = served.get(&format!("/v1/page?url={}", encoded(taken)));
     let printed = place.run(&["page", "bank", taken, "--format", "json"]);
     assert_eq!(told.done(), printed.done());
     served.stop();
@@ -197,9 +197,9 @@ fn a_bank_that_goes_is_told_and_another_one_in_its_place_is_answered() {
     std::fs::remove_dir_all(bank).unwrap();
     for (path, kind) in [
         ("/", "text/html; charset=utf-8"),
-        ("/?format=json", "application/json"),
+        ("/v1/status", "application/problem+json"),
         ("/seeds", "text/html; charset=utf-8"),
-        ("/metrics?format=json", "application/json"),
+        ("/metrics", "text/html; charset=utf-8"),
     ] {
         let answer = served.get(path);
         assert_eq!(answer.status, 503, "{path}");
@@ -337,7 +337,7 @@ fn a_refused_batch_is_shown_until_it_is_accepted() {
     place.write("good.jsonl", record("http://good.example/", &[]));
     place.run(&["ingest", "bank", "good.jsonl"]).done();
     assert_eq!(shown(), [false, true]);
-    let json = served.get("/batches?format=json").json();
+    let json = served.get("/v1/batches").json();
     assert_eq!(json["refused"]["after"], 1);
     let refreshes = served.get("/batches?method=cores").done();
     assert!(!refreshes.contains("1 of 1 record is bad"));

@@ -91,7 +91,7 @@ pub(super) const ORDERS: &[Order] = &[
             &["page_history", "ingest_text", "refresh_text"],
             &[
                 "backup", "compact", "compare", "cores", "evaluate", "explain", "export", "forget",
-                "graph", "history", "ingest", "init", "migrate", "page", "plans", "quotas",
+                "graph", "history", "ingest", "init", "mcp", "migrate", "page", "plans", "quotas",
                 "refresh", "repair", "report", "restore", "scores", "search", "seeds", "serve",
                 "shell", "site", "status", "synth", "undo",
             ],

@@ -1,4 +1,4 @@
-//! Generates `schema/*.schema.json` from the printed types, with their doc comments as descriptions. Only
+//! Generates `schema/*.schema.json` and `schema/openapi.json` from the printed types, with their doc comments as descriptions. Only
 //! the schemas of input records are written by hand.
 //!
 //! After a type or a doc comment has changed, regenerate the files with
@@ -10,6 +10,8 @@
 //! This is a test of the binary, because some of the printed types belong to it.
 
 mod bundle;
+#[cfg(feature = "serve")]
+mod openapi;
 mod ordered;
 mod shape;
 
@@ -225,7 +227,7 @@ const FILES: &[File] = &[
          deleted plan.",
         &[
             (Some("all plans"), schema_of::<engine::query::Plans>),
-            (Some("one plan"), schema_of::<PlanWithCommand<'_>>),
+            (Some("one plan"), schema_of::<PlanWithCommand>),
             (
                 Some("a deleted plan"),
                 schema_of::<engine::refresh::DeletedPlan>,
@@ -381,6 +383,8 @@ fn schemas() -> BTreeMap<String, Value> {
                        no output.";
     let shared = headed(bundle.shared(), "Seedbank definitions", description);
     schemas.insert(SHARED.to_owned(), shared);
+    #[cfg(feature = "serve")]
+    schemas.insert(openapi::FILE.to_owned(), openapi::document());
     schemas
 }
 
@@ -418,6 +422,7 @@ fn no_schema_is_left_over() {
     let mut named: BTreeSet<String> = schemas().into_keys().collect();
     // Schemas of input, written by hand.
     named.extend(["record", "site"].map(file_name));
+    named.retain(|name| name.ends_with(&file_name("")));
     assert_eq!(files, named);
 }
 
@@ -425,7 +430,10 @@ fn no_schema_is_left_over() {
 fn definitions_have_unique_names() {
     // schemars appends a number if two types have the same name; use `#[schemars(rename)]` for one.
     for (file, schema) in schemas() {
-        let definitions = schema.get("$defs").and_then(Value::as_object);
+        let definitions = schema
+            .get("$defs")
+            .or_else(|| schema.pointer("/components/schemas"))
+            .and_then(Value::as_object);
         for name in definitions.into_iter().flat_map(|all| all.keys()) {
             let has_number = name.ends_with(|c: char| c.is_ascii_digit());
             assert!(!has_number, "{file}: {name}");

@@ -14,6 +14,7 @@ use crate::html::text::{Count, Measure};
 use crate::render::{kind_name, proof, refusal, reuse};
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, RequestError};
+use crate::serve::api::keep_method;
 use crate::serve::executor::Context;
 use crate::serve::media_type::MediaType;
 use crate::serve::query_params::{TableName, integer};
@@ -66,16 +67,7 @@ pub(super) fn render(
     let mut methods: Vec<Method> = history.refreshes.iter().map(RefreshView::method).collect();
     methods.sort_unstable_by_key(|method| method.name());
     methods.dedup();
-    if let Some(method) = method {
-        history.batches.clear();
-        history.refused = None;
-        history
-            .refreshes
-            .retain(|refresh| refresh.method() == method);
-    }
-    if media_type == MediaType::Json {
-        return Answer::json(&history);
-    }
+    keep_method(&mut history, method);
     if media_type == MediaType::Csv {
         let refreshes = refresh_table(history.refreshes.iter().rev());
         let batches = batch_table(history.batches.iter().rev());
@@ -95,7 +87,10 @@ pub(super) fn render(
     Answer::page(&Page {
         layout: Layout::with_json(
             context,
-            [("The whole history as JSON", Address::new("/batches"))],
+            [(
+                "The whole history as JSON",
+                Address::new("/batches").in_api(),
+            )],
         ),
         rows: rows.collect(),
         methods,

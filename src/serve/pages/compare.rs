@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use askama::Template;
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::multipart::MultipartError;
 use axum::extract::{FromRequest, Multipart, Request, State as Shared};
 use axum::http::header::CONTENT_TYPE;
@@ -12,21 +12,18 @@ use serde::Deserialize;
 
 use super::layout::Layout;
 use crate::engine::query::{
-    CompareRequest, CrawlComparison, CrawlResult, LineState, ListComparison, ListRelation,
-    ListedLine, UrlList,
+    CrawlComparison, CrawlResult, LineState, ListComparison, ListRelation, ListedLine,
 };
 use crate::html::text::Count;
 use crate::render::Line;
 use crate::serve::address;
 use crate::serve::answer::{Answer, RequestError};
+use crate::serve::api::{compare, text_body};
 use crate::serve::executor::{Context, Executor};
-use crate::serve::extract::{Extracted, NoParams, which};
+use crate::serve::extract::{Extracted, NoParams};
 use crate::serve::media_type::MediaType;
 use crate::serve::table::{Cell, Column, Table, csv_answer};
 use seedbank_formats::display::readable;
-
-/// Maximum number of URLs in a list; comparing them takes a second or two.
-const MAX_URLS: usize = 2000;
 
 /// Maximum length of a file name in characters; longer names are truncated.
 const MAX_NAME_CHARS: usize = 100;
@@ -124,16 +121,8 @@ async fn read_input(request: Request) -> Result<Input, RequestError> {
     if essence.eq_ignore_ascii_case("multipart/form-data") {
         return read_form(request).await;
     }
-    if !essence.eq_ignore_ascii_case("text/plain") {
-        return Err(RequestError::new(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "expected content type text/plain, with one URL per line",
-        ));
-    }
-    let bytes = Bytes::from_request(request, &()).await;
-    let bytes = bytes.map_err(|e| RequestError::new(e.status(), e.body_text()))?;
     Ok(Input {
-        text: String::from_utf8_lossy(&bytes).into_owned(),
+        text: text_body(request).await?,
         ..Input::default()
     })
 }
@@ -175,10 +164,12 @@ fn render(
     input: Input,
     media_type: MediaType,
 ) -> Result<Answer, RequestError> {
-    match (compare(context, &input), media_type) {
-        (Ok(found), MediaType::Json) => Answer::json(&found),
+    match (
+        compare(context, input.list(), input.plan.clone()),
+        media_type,
+    ) {
         (Ok(found), MediaType::Csv) => csv_answer(&[line_table(&found)], None, "compared"),
-        (Ok(found), MediaType::Html) => page(context, input, None, Some(found)),
+        (Ok(found), _) => page(context, input, None, Some(found)),
         // The form is shown again with the error, so that the user does not lose the list.
         (Err(error), MediaType::Html) if error.status.is_client_error() => {
             let status = error.status;
@@ -186,27 +177,6 @@ fn render(
         }
         (Err(error), _) => Err(error),
     }
-}
-
-fn compare(context: &Context<'_>, input: &Input) -> Result<ListComparison, RequestError> {
-    let mut list = UrlList {
-        name: "the list".to_owned(),
-        ..UrlList::default()
-    };
-    for (number, line) in (1..).zip(input.list().lines()) {
-        list.push_line(number, line);
-        if list.urls.len() > MAX_URLS {
-            let text = format!(
-                "a list has at most {MAX_URLS} URLs here; compare longer ones on the command line"
-            );
-            return Err(RequestError::new(StatusCode::PAYLOAD_TOO_LARGE, text));
-        }
-    }
-    let request = CompareRequest {
-        most: MAX_URLS,
-        ..CompareRequest::new(which(input.plan.clone(), None))
-    };
-    Ok(context.bank.compare(&list, &request)?)
 }
 
 fn page(

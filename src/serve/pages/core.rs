@@ -38,9 +38,6 @@ pub(super) struct Params {
     refresh: Option<u32>,
     #[serde(deserialize_with = "integer")]
     core: u32,
-    /// Whether JSON has the links of the core instead of its pages.
-    #[serde(default)]
-    links: bool,
     table: Option<TableName>,
     #[serde(rename = "format")]
     _format: Option<MediaType>,
@@ -69,13 +66,7 @@ pub(super) fn render(
         .refresh_view(&which(params.plan, params.refresh))?;
     let number = refresh.refresh;
     let of_refresh = which(None, Some(number));
-    if media_type == MediaType::Json && params.links {
-        return Answer::json(&context.bank.core_links(&of_refresh, params.core)?);
-    }
     let core = context.bank.core(&of_refresh, params.core)?;
-    if media_type == MediaType::Json {
-        return Answer::json(&core);
-    }
     if media_type == MediaType::Csv {
         let file = format!("core-{number}-{}", core.rank);
         return csv_answer(&[all_pages(&core)], params.table.as_ref(), &file);
@@ -91,12 +82,15 @@ pub(super) fn render(
         layout: Layout::with_json(
             context,
             [
-                ("This core as JSON", address.clone()),
-                ("its links and neighbours", address.with("links", true)),
+                ("This core as JSON", address.in_api()),
+                (
+                    "its links and neighbours",
+                    address::core_links(number, core.rank).in_api(),
+                ),
             ],
         ),
         csv: address::core(number, core.rank).with("format", "csv"),
-        json: address::core(number, core.rank).with("format", "json"),
+        json: address.in_api(),
         refresh,
         picture: draw(&core, &links, &site_of),
         core,

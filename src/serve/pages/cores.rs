@@ -9,13 +9,13 @@ use crate::engine::query::CoreView;
 use crate::engine::refresh::RefreshView;
 use crate::html::text::Count;
 use crate::serve::address;
-use crate::serve::answer::{Answer, JSON_LINES, RequestError, json_line};
+use crate::serve::answer::{Answer, RequestError};
+use crate::serve::api::cores_of;
 use crate::serve::executor::Context;
 use crate::serve::extract::which;
 use crate::serve::media_type::MediaType;
 use crate::serve::query_params::{TableName, integer, optional_integer};
 use crate::serve::table::{Cell, Column, Table, csv_answer};
-use seedbank_algorithms::watch::Watch as _;
 
 /// Maximum number of cores on the page. All pages of each are read.
 const ROWS: u32 = 50;
@@ -52,33 +52,12 @@ pub(super) fn render(
         .bank
         .refresh_view(&which(params.plan, params.refresh))?;
     let number = refresh.refresh;
-    let of_refresh = which(None, Some(number));
-    let mut cores = Vec::new();
-    if media_type == MediaType::Html {
-        let last = params.from.saturating_add(ROWS).min(refresh.cores);
-        for rank in params.from.saturating_add(1)..=last {
-            if context.watch.stopped() {
-                return Err(RequestError::too_long());
-            }
-            cores.push(context.bank.core(&of_refresh, rank)?);
-        }
-    } else {
-        let mut lines = Vec::new();
-        for core in context.bank.cores(&of_refresh)? {
-            let core = core?;
-            if context.watch.stopped() {
-                return Err(RequestError::too_long());
-            }
-            if media_type == MediaType::Json {
-                json_line(&mut lines, &core)?;
-            } else {
-                cores.push(core);
-            }
-        }
-        if media_type == MediaType::Json {
-            return Ok(Answer::new(JSON_LINES, lines));
-        }
-    }
+    // A file has all cores.
+    let (from, rows) = match media_type {
+        MediaType::Csv => (0, refresh.cores),
+        _ => (params.from, ROWS),
+    };
+    let cores = cores_of(context, &refresh, from, rows)?;
     let mut table = table_of(&cores);
     if media_type == MediaType::Csv {
         return csv_answer(
@@ -99,9 +78,9 @@ pub(super) fn render(
     table.columns.push(Column::text("why", "Why"));
     let address = address::cores(number);
     Answer::page(&Page {
-        layout: Layout::with_json(context, [("All cores as JSON", address.clone())]),
+        layout: Layout::with_json(context, [("The first cores as JSON", address.in_api())]),
         refresh,
-        cores: table.with_files(&address, &address),
+        cores: table.with_files(&address, &address.in_api()),
         from: params.from,
     })
 }

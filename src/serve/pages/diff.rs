@@ -1,22 +1,21 @@
 //! Comparison of two refreshes, with causes.
 
 use askama::Template;
-use axum::http::StatusCode;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
 use super::layout::Layout;
 use super::reasons::seed_reasons;
-use crate::engine::query::{Change, DiffRequest, DiffSide, SeedChange, SeedDiff};
+use crate::engine::query::{Change, DiffSide, SeedChange, SeedDiff};
 use crate::engine::refresh::RefreshView;
 use crate::html::changes::change_lists;
 use crate::html::text::Count;
 use crate::html::truncate::Truncate;
-use crate::render::{SummaryLine, cause_text, change_reason};
+use crate::render::{cause_text, change_reason};
 use crate::serve::address::Address;
-use crate::serve::answer::{Answer, JSON_LINES, RequestError, json_line};
+use crate::serve::answer::{Answer, RequestError};
+use crate::serve::api::changes;
 use crate::serve::executor::Context;
-use crate::serve::extract::which;
 use crate::serve::media_type::MediaType;
 use crate::serve::query_params::{TableName, optional_integer};
 use crate::serve::table::{Cell, Column, Table, csv_answer};
@@ -83,25 +82,7 @@ pub(super) fn render(
         .with_some("to", to)
         .with_some("plan", plan.as_ref())
         .with_some("against", against.as_ref());
-    let from = match (from, to) {
-        (None, Some(to)) => Some(previous(context, plan.clone(), to)?),
-        _ => from,
-    };
-    let request = DiffRequest {
-        plan,
-        refreshes: from.into_iter().chain(to).collect(),
-        against,
-        list: None,
-    };
-    let diff = context.bank.diff(&request)?;
-    if media_type == MediaType::Json {
-        let mut lines = Vec::new();
-        json_line(&mut lines, &SummaryLine::new(&diff))?;
-        for seed in &diff.seeds {
-            json_line(&mut lines, seed)?;
-        }
-        return Ok(Answer::new(JSON_LINES, lines));
-    }
+    let diff = changes(context, from, to, plan, against)?;
     if media_type == MediaType::Csv {
         return csv_answer(&[all_changes(&diff)], table.as_ref(), "");
     }
@@ -116,8 +97,8 @@ pub(super) fn render(
     });
     Answer::page(&Page {
         csv: address.clone().with("format", "csv"),
-        json: address.clone().with("format", "json"),
-        layout: Layout::new(context, address),
+        json: address.in_api(),
+        layout: Layout::new(context, address.in_api()),
         diff,
         refreshes,
         lists,
@@ -195,23 +176,6 @@ fn row(seed: &SeedChange) -> Vec<Cell> {
         Cell::Page(seed.url.clone()),
         Cell::Line(change_reason(seed)),
     ]
-}
-
-/// Returns the previous stored refresh of the same plan.
-fn previous(
-    context: &Context<'_>,
-    plan: Option<String>,
-    refresh: u32,
-) -> Result<u32, RequestError> {
-    let plan = context.bank.refresh_view(&which(plan, Some(refresh)))?.plan;
-    let all = context.bank.history()?.refreshes.into_iter();
-    let of_plan = all.filter(|other| other.plan == plan && other.refresh < refresh);
-    of_plan.map(|other| other.refresh).max().ok_or_else(|| {
-        let text = format!(
-            "no refresh of plan {plan} before refresh {refresh} is stored; add `from` to compare with another one"
-        );
-        RequestError::new(StatusCode::NOT_FOUND, text)
-    })
 }
 
 impl Page<'_> {

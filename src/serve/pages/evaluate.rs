@@ -47,18 +47,16 @@ pub(super) fn render(
     media_type: MediaType,
 ) -> Result<Answer, RequestError> {
     let plans = context.bank.plans()?;
-    if media_type == MediaType::Json {
-        return Answer::json(&plans);
-    }
     let plans = plans.plans;
     let address = Address::new("/evaluate");
-    let verdicts = verdict_table(&plans).with_files(&address, &address);
-    let tunings = tuning_table(&plans).with_files(&address, &address);
+    let json = Address::new("/plans").in_api();
+    let verdicts = verdict_table(&plans).with_files(&address, &json);
+    let tunings = tuning_table(&plans).with_files(&address, &json);
     if media_type == MediaType::Csv {
         return csv_answer(&[verdicts, tunings], params.table.as_ref(), "");
     }
     Answer::page(&Page {
-        layout: Layout::with_json(context, [("All plans as JSON", address)]),
+        layout: Layout::with_json(context, [("All plans as JSON", json)]),
         word: shell_word(context.name),
         chart: chart(&plans),
         plans,

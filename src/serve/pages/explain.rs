@@ -37,19 +37,16 @@ struct Page<'a> {
 pub(super) fn render(
     context: &Context<'_>,
     params: Params,
-    media_type: MediaType,
+    _: MediaType,
 ) -> Result<Answer, RequestError> {
     let which = which(params.plan, params.refresh);
     let answer = context.bank.explain(&params.url, &which)?;
-    if media_type == MediaType::Json {
-        return Answer::json(&answer);
-    }
     let address = Address::new("/explain")
         .with("url", &params.url)
         .with_some("plan", which.plan)
         .with_some("refresh", which.refresh);
     Answer::page(&Page {
-        layout: Layout::new(context, address),
+        layout: Layout::new(context, address.in_api()),
         evidence: evidence(&answer),
         answer,
     })

@@ -40,16 +40,13 @@ pub(super) fn render(
 ) -> Result<Answer, RequestError> {
     let plan = params.plan.as_deref();
     let history = context.bank.page_history(&params.url, plan)?;
-    if media_type == MediaType::Json {
-        return Answer::json(&history);
-    }
     let address = address::history(&history.url).with_some("plan", plan);
-    let changes = table_of(&history).with_files(&address, &address);
+    let changes = table_of(&history).with_files(&address, &address.in_api());
     if media_type == MediaType::Csv {
         return csv_answer(&[changes], params.table.as_ref(), "");
     }
     Answer::page(&Page {
-        layout: Layout::new(context, address),
+        layout: Layout::new(context, address.in_api()),
         history,
         changes,
     })

@@ -55,9 +55,6 @@ pub(super) fn render(
     media_type: MediaType,
 ) -> Result<Answer, RequestError> {
     let status = context.bank.status()?;
-    if media_type == MediaType::Json {
-        return Answer::json(&status);
-    }
     let history = context.bank.history()?;
     let turnovers = turnovers(context, &status, &history)?;
     let rows = status.plans.iter().zip(&turnovers);
@@ -65,13 +62,14 @@ pub(super) fn render(
         .map(|(plan, changes)| plan_row(plan, changes))
         .collect();
     let home = Address::new("/");
+    let json = Address::new("/status").in_api();
     let plans = Table::new(
         "plans",
         "Plans and their last refreshes",
         plan_columns(),
         rows,
     )
-    .with_files(&home, &home);
+    .with_files(&home, &json);
     if media_type == MediaType::Csv {
         return csv_answer(&[plans], params.table.as_ref(), "");
     }
@@ -82,8 +80,11 @@ pub(super) fn render(
         layout: Layout::with_json(
             context,
             [
-                ("The status as JSON", home),
-                ("all batches and refreshes", Address::new("/batches")),
+                ("The status as JSON", json),
+                (
+                    "all batches and refreshes",
+                    Address::new("/batches").in_api(),
+                ),
             ],
         ),
         word: shell_word(context.name),

@@ -14,23 +14,21 @@ pub(crate) struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// Creates the layout of a page whose data is available as JSON at one address.
+    /// Creates the layout of a page whose data is available as JSON at one address of the API.
     pub(crate) fn new(context: &Context<'a>, address: Address) -> Self {
         Self::with_json(context, [("This page as JSON", address)])
     }
 
-    /// Creates the layout of a page whose data is available as JSON at these addresses; none is allowed.
+    /// Creates the layout of a page whose data is available as JSON at these addresses of the API; none is
+    /// allowed.
     pub(crate) fn with_json(
         context: &Context<'a>,
         parts: impl IntoIterator<Item = (&'static str, Address)>,
     ) -> Self {
-        let json = parts
-            .into_iter()
-            .map(|(title, address)| (title, address.with("format", "json")));
         Self {
             bank: context.name,
             query: String::new(),
-            json: json.collect(),
+            json: parts.into_iter().collect(),
         }
     }
 }

@@ -57,18 +57,21 @@ pub(super) fn render(
         request.limit = FILE_ROWS;
     }
     let linked = context.bank.linked(&params.url, &request)?;
-    if media_type == MediaType::Json {
-        return Answer::json(&linked);
-    }
     let direction = linked.direction.name();
     if media_type == MediaType::Csv {
         let file = format!("links-{direction}");
         return csv_answer(&[table_of(&linked)], params.table.as_ref(), &file);
     }
     let address = |from| address::links(&linked.url, direction, linked.site.as_deref(), from);
-    let pages = table_of(&linked).with_files(&address(0), &address(linked.offset));
+    let json = address::links_in_api(
+        &linked.url,
+        direction,
+        linked.site.as_deref(),
+        linked.offset,
+    );
+    let pages = table_of(&linked).with_files(&address(0), &json);
     Answer::page(&Page {
-        layout: Layout::new(context, address(linked.offset)),
+        layout: Layout::new(context, json),
         linked,
         pages,
         rows,

@@ -37,16 +37,16 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, State as Shared};
-use axum::http::{HeaderMap, Response, StatusCode, Uri};
+use axum::http::{Response, StatusCode, Uri};
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get};
 use serde::de::DeserializeOwned;
 
 use super::answer::{Answer, RequestError, TEXT};
+use super::api;
 use super::executor::{Context, Executor};
 use super::extract::Extracted;
 use super::media_type::MediaType;
-use super::query_params::requested_media_type;
 use super::request_metrics::measure;
 use super::security::{AccessPolicy, COMPARE_PATH, HEALTH_PATH, MAX_BODY_BYTES, enforce};
 
@@ -59,7 +59,7 @@ const ICON: &str = include_str!("../icon.svg");
 /// Returns the routes of all pages, behind the access checks.
 pub(super) fn router(executor: Arc<Executor>, policy: Arc<AccessPolicy>) -> Router {
     let requests = Arc::clone(&executor.requests);
-    Router::new()
+    api::with_routes(Router::new())
         .route("/", uncached(home::render))
         .route("/page", cached(page::render))
         .route("/history", cached(history::render))
@@ -141,12 +141,10 @@ async fn icon() -> Response<Body> {
     Answer::new("image/svg+xml", ICON).into()
 }
 
-async fn not_found(uri: Uri, headers: HeaderMap) -> Response<Body> {
-    let media_type = requested_media_type(&uri, &headers);
-    let media_type = media_type.unwrap_or_else(|_| MediaType::accepted(&headers));
+async fn not_found(uri: Uri) -> Response<Body> {
     let error = RequestError::new(
         StatusCode::NOT_FOUND,
-        "there is no such page on this server",
+        "there is no such address on this server",
     );
-    Answer::error(&error, media_type).into()
+    Answer::error(&error, MediaType::at(uri.path())).into()
 }

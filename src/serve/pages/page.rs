@@ -49,9 +49,6 @@ pub(super) fn render(
     media_type: MediaType,
 ) -> Result<Answer, RequestError> {
     let url = params.url;
-    if media_type == MediaType::Json {
-        return Answer::json(&context.bank.page(&url, PageLimits::AS_JSON)?);
-    }
     if media_type == MediaType::Csv {
         let facts = context.bank.page(&url, PageLimits::AS_JSON)?;
         let tables = [
@@ -66,13 +63,13 @@ pub(super) fn render(
         layout: Layout::with_json(
             context,
             [
-                ("The facts as JSON", address::page(&facts.url)),
-                ("the history", address::history(&facts.url)),
+                ("The facts as JSON", address::page(&facts.url).in_api()),
+                ("the history", address::history(&facts.url).in_api()),
             ],
         ),
         changes: {
             let address = address::history(&facts.url);
-            table_of(&history).with_files(&address, &address)
+            table_of(&history).with_files(&address, &address.in_api())
         },
         address: address::page(&facts.url),
         net: draw(&facts, facts.plans.iter().any(is_seed)),
@@ -132,7 +129,7 @@ impl Page<'_> {
         ]
         .map(|(title, direction, links)| {
             let table = links_by_site(&facts.url, direction, links);
-            let table = table.with_files(&self.address, &self.address);
+            let table = table.with_files(&self.address, &self.address.in_api());
             (title, direction.name(), links, table)
         })
     }

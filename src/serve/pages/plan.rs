@@ -9,7 +9,7 @@ use crate::engine::query::{PlanDetail, SeedResult, Turnover};
 use crate::engine::refresh::{RefreshId, RefreshView};
 use crate::html::sparkline::sparkline;
 use crate::html::text::Count;
-use crate::render::{PlanWithCommand, proof, verdict_advice, verdict_sentence};
+use crate::render::{proof, verdict_advice, verdict_sentence};
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, RequestError};
 use crate::serve::executor::Context;
@@ -65,9 +65,6 @@ pub(super) fn render(
         name, from, table, ..
     } = params;
     let plan = context.bank.plan(&name)?;
-    if media_type == MediaType::Json {
-        return Answer::json(&PlanWithCommand::new(&plan, context.name));
-    }
     let mut refreshes = context.bank.history()?.refreshes;
     refreshes.retain(|refresh| refresh.plan == name);
     let total = refreshes.len();
@@ -85,8 +82,8 @@ pub(super) fn render(
         .collect();
     let turnover = context.turnovers.between(context.bank, &numbers)?;
     let address = address::plan(&name);
-    let refreshes =
-        table_of(&refreshes[begin..end], &turnover).with_files(&address, &Address::new("/batches"));
+    let refreshes = table_of(&refreshes[begin..end], &turnover)
+        .with_files(&address, &Address::new("/batches").in_api());
     let results = context
         .bank
         .last_seed_results(which(Some(name.clone()), None), MAX_FETCHES)?;
@@ -97,7 +94,7 @@ pub(super) fn render(
     }
     let results = results.map(|results| {
         let shown = results.seeds.len().min(ROWS);
-        let table = result_table(&results.seeds[..shown]).with_files(&address, &address);
+        let table = result_table(&results.seeds[..shown]).with_files(&address, &address.in_api());
         (results.refresh, table)
     });
     let last = turnover.len().saturating_sub(SPARK);
@@ -106,8 +103,11 @@ pub(super) fn render(
         layout: Layout::with_json(
             context,
             [
-                ("This plan as JSON", address),
-                ("the refreshes of all plans", Address::new("/batches")),
+                ("This plan as JSON", address.in_api()),
+                (
+                    "the refreshes of all plans",
+                    Address::new("/batches").in_api(),
+                ),
             ],
         ),
         plan,

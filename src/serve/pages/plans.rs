@@ -43,19 +43,16 @@ pub(super) fn render(
     media_type: MediaType,
 ) -> Result<Answer, RequestError> {
     let plans = context.bank.plans()?;
-    if media_type == MediaType::Json {
-        return Answer::json(&plans);
-    }
     let all = plans.plans.len();
     let plans = &plans.plans[..all.min(PLANS)];
     let address = Address::new("/plans");
-    let common = common_table(context, plans)?.with_files(&address, &address);
-    let parameters = parameter_table(plans).with_files(&address, &address);
+    let common = common_table(context, plans)?.with_files(&address, &address.in_api());
+    let parameters = parameter_table(plans).with_files(&address, &address.in_api());
     if media_type == MediaType::Csv {
         return csv_answer(&[common, parameters], params.table.as_ref(), "");
     }
     Answer::page(&Page {
-        layout: Layout::with_json(context, [("All plans as JSON", address)]),
+        layout: Layout::with_json(context, [("All plans as JSON", address.in_api())]),
         all,
         common,
         parameters,

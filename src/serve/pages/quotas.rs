@@ -107,15 +107,14 @@ fn render(
     let (found, error) = match quotas {
         None => (None, None),
         Some(Err(error)) => (None, Some(error)),
-        Some(Ok(quotas)) if media_type == MediaType::Json => return Answer::json(&quotas),
         Some(Ok(quotas)) if media_type == MediaType::Csv => {
             let all = table_of(&quotas, usize::MAX);
             return csv_answer(&[all], params.table.as_ref(), "");
         }
         Some(Ok(quotas)) => {
-            json.push(("All quotas as JSON", address.clone()));
+            json.push(("All quotas as JSON", address.in_api()));
             let found = Found {
-                sites: table_of(&quotas, ROWS).with_files(&address, &address),
+                sites: table_of(&quotas, ROWS).with_files(&address, &address.in_api()),
                 more: quotas.sites.len().saturating_sub(ROWS),
                 quotas,
             };

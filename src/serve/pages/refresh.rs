@@ -112,14 +112,11 @@ struct Page<'a> {
 pub(super) fn render(
     context: &Context<'_>,
     params: Params,
-    media_type: MediaType,
+    _: MediaType,
 ) -> Result<Answer, RequestError> {
     let refresh = context
         .bank
         .refresh_view(&which(params.plan.clone(), params.refresh))?;
-    if media_type == MediaType::Json {
-        return Answer::json(&refresh);
-    }
     let number = refresh.refresh;
     let history = context.bank.history()?;
     let same_plan = history
@@ -156,10 +153,10 @@ pub(super) fn render(
         layout: Layout::with_json(
             context,
             [
-                ("This refresh as JSON", address::refresh(number)),
+                ("This refresh as JSON", address::refresh(number).in_api()),
                 (
-                    "all its seeds, one per line",
-                    Address::new("/seeds").with("refresh", number),
+                    "its first seeds",
+                    Address::new("/seeds").with("refresh", number).in_api(),
                 ),
             ],
         ),

@@ -4,67 +4,19 @@ use askama::Template;
 use serde::Deserialize;
 
 use super::layout::Layout;
-use crate::engine::query::{FoundPage, FoundSite, PageState, SearchLimits, SearchResult};
+use crate::engine::query::{FoundPage, FoundSite, SearchResult};
 use crate::html::text::Count;
 use crate::render::state_name;
 use crate::serve::address::Address;
 use crate::serve::answer::{Answer, RequestError};
+use crate::serve::api::{Query as _, SearchQuery, StateFilter};
 use crate::serve::executor::Context;
 use crate::serve::media_type::MediaType;
 use crate::serve::query_params::TableName;
 use crate::serve::table::{Cell, Column, Table, csv_answer};
 
-/// Maximum number of sites, and of pages, on the page; JSON has the defaults of the command line.
-const ROWS: usize = 50;
-
-/// Maximum number of names to examine, which takes well below a second.
-const MAX_EXAMINED: u64 = 400_000;
-
-/// Maximum number of pages to filter by state.
-const FILTERED: usize = 2000;
-
-/// The pages that are shown, by their state.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum StateFilter {
-    #[default]
-    Any,
-    Crawled,
-    Known,
-    Gone,
-    Spam,
-}
-
-impl StateFilter {
-    const ALL: [Self; 5] = [
-        Self::Any,
-        Self::Crawled,
-        Self::Known,
-        Self::Gone,
-        Self::Spam,
-    ];
-
-    /// Returns the name in addresses.
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Any => "any",
-            Self::Crawled => "crawled",
-            Self::Known => "known",
-            Self::Gone => "gone",
-            Self::Spam => "spam",
-        }
-    }
-
-    fn includes(self, page: &FoundPage) -> bool {
-        match self {
-            Self::Any => true,
-            Self::Crawled => page.state == PageState::Crawled,
-            Self::Known => page.state == PageState::Known,
-            Self::Gone => page.state == PageState::Gone,
-            Self::Spam => page.spam,
-        }
-    }
-}
+/// Maximum number of sites, and of pages, on the page; JSON has 20 by default.
+const ROWS: u32 = 50;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -96,40 +48,29 @@ pub(super) fn render(
     media_type: MediaType,
 ) -> Result<Answer, RequestError> {
     let (text, state) = (params.q, params.state);
-    let is_empty = text.trim().is_empty() && media_type != MediaType::Json;
-    let found = if is_empty {
+    let found = if text.trim().is_empty() {
         None
     } else {
-        let limit = match media_type {
-            MediaType::Html | MediaType::Csv => ROWS,
-            MediaType::Json => SearchLimits::default().pages,
+        let query = SearchQuery {
+            q: text.clone(),
+            state,
+            limit: ROWS,
         };
-        let limits = SearchLimits {
-            sites: limit,
-            pages: match state {
-                StateFilter::Any => limit,
-                _ => FILTERED,
-            },
-            examined: MAX_EXAMINED,
-        };
-        let mut found = context.bank.search(&text, limits)?;
-        found.pages.retain(|page| state.includes(page));
-        found.pages.truncate(limit);
-        Some(found)
+        Some(query.answer(context)?)
     };
-    if let (MediaType::Json, Some(found)) = (media_type, &found) {
-        return Answer::json(found);
-    }
     let only = Some(state.name()).filter(|_| state != StateFilter::Any);
     let address = Address::new("/search")
         .with("q", &text)
         .with_some("state", only);
-    let pages = page_table(found.as_ref()).with_files(&address, &address);
-    let sites = site_table(found.as_ref()).with_files(&address, &address);
+    let pages = page_table(found.as_ref()).with_files(&address, &address.in_api());
+    let sites = site_table(found.as_ref()).with_files(&address, &address.in_api());
     if media_type == MediaType::Csv {
         return csv_answer(&[pages, sites], params.table.as_ref(), "search");
     }
-    let mut layout = Layout::with_json(context, [("The first results as JSON", address)]);
+    let json = found
+        .as_ref()
+        .map(|_| ("The first results as JSON", address.in_api()));
+    let mut layout = Layout::with_json(context, json);
     layout.query = text;
     Answer::page(&Page {
         layout,

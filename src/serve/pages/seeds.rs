@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State as Shared;
-use axum::http::{HeaderMap, Response, StatusCode, Uri};
+use axum::http::{Response, StatusCode, Uri};
 use serde::Deserialize;
 
 use crate::named_enum::NamedValue;
@@ -33,15 +33,11 @@ struct FormatParam {
     format: Option<String>,
 }
 
-pub(super) async fn get(
-    Shared(executor): Shared<Arc<Executor>>,
-    headers: HeaderMap,
-    uri: Uri,
-) -> Response<Body> {
+pub(super) async fn get(Shared(executor): Shared<Arc<Executor>>, uri: Uri) -> Response<Body> {
     // Errors are JSON if the list is.
     let media_type = match query(&uri) {
         Ok(FormatParam { format: Some(name) }) if name.starts_with("json") => MediaType::Json,
-        _ => MediaType::accepted(&headers),
+        _ => MediaType::Html,
     };
     let params = match query(&uri) {
         Ok(params) => params,
@@ -49,21 +45,15 @@ pub(super) async fn get(
     };
     executor
         .answer(Some(uri.to_string()), media_type, move |context| {
-            render(context, params, media_type)
+            render(context, params)
         })
         .await
 }
 
-fn render(
-    context: &Context<'_>,
-    params: Params,
-    media_type: MediaType,
-) -> Result<Answer, RequestError> {
-    let format = match (params.format.as_deref(), media_type) {
-        (None, MediaType::Html) => SeedFormat::Text,
-        (None, MediaType::Json) => SeedFormat::Jsonl,
-        (None, MediaType::Csv) => SeedFormat::Csv,
-        (Some(name), _) => NamedValue::find(SeedFormat::VALUES, name)
+fn render(context: &Context<'_>, params: Params) -> Result<Answer, RequestError> {
+    let format = match params.format.as_deref() {
+        None => SeedFormat::Text,
+        Some(name) => NamedValue::find(SeedFormat::VALUES, name)
             .filter(|format| format.is_there())
             .ok_or_else(|| {
                 let all: Vec<&str> = SeedFormat::all().map(SeedFormat::name).collect();

@@ -10,13 +10,11 @@ use crate::html::text::Count;
 use crate::render::failing_pages;
 use crate::serve::address::{self, Address};
 use crate::serve::answer::{Answer, RequestError};
+use crate::serve::api::MAX_SITE_PAGES;
 use crate::serve::executor::Context;
 use crate::serve::media_type::MediaType;
 use crate::serve::query_params::TableName;
 use crate::serve::table::{Cell, Column, Table, csv_answer};
-
-/// Maximum number of pages to examine, which takes well below a second.
-const MAX_EXAMINED: u64 = 20_000;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -50,28 +48,26 @@ pub(super) fn render(
             digests: 10,
             ..SiteLimits::default()
         },
-        MediaType::Json | MediaType::Csv => SiteLimits::AS_JSON,
+        _ => SiteLimits::AS_JSON,
     };
     let limits = SiteLimits {
-        pages: MAX_EXAMINED,
+        pages: MAX_SITE_PAGES,
         ..limits
     };
     let facts = context.bank.site(&params.name, limits)?;
-    if media_type == MediaType::Json {
-        return Answer::json(&facts);
-    }
     let address = address::site(&facts.site);
-    let links_to = linked_sites("links-to", &facts.links_to).with_files(&address, &address);
+    let links_to =
+        linked_sites("links-to", &facts.links_to).with_files(&address, &address.in_api());
     let linked_from =
-        linked_sites("linked-from", &facts.linked_from).with_files(&address, &address);
-    let digests = digest_table(&facts).with_files(&address, &address);
+        linked_sites("linked-from", &facts.linked_from).with_files(&address, &address.in_api());
+    let digests = digest_table(&facts).with_files(&address, &address.in_api());
     if media_type == MediaType::Csv {
         let tables = [links_to, linked_from, digests];
         return csv_answer(&tables, params.table.as_ref(), "site");
     }
     let plans = facts.plans.iter().map(|plan| plan_of_site(context, plan));
     Answer::page(&Page {
-        layout: Layout::new(context, address),
+        layout: Layout::new(context, address.in_api()),
         plans: plans.collect::<Result<_, _>>()?,
         facts,
         links_to,
