@@ -33,7 +33,7 @@ SKIP      := skip() { echo "SKIPPED $$1"; mkdir -p "$(dir $(SKIPPED))"; echo "$$
 export PATH := $(CURDIR)/.ci/rocksdb:$(PATH)
 SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
-.PHONY: help demo mcp pictures test test-long deps deps-browser build check-format lint docs unit doctests deny advisories report-skipped fuzz bench interop install dist dist-test package clean-demo
+.PHONY: help demo mcp pictures test test-long deps deps-browser build check-format lint docs unit doctests python deny advisories report-skipped fuzz bench interop install dist dist-test package clean-demo
 
 help:
 	@echo "make demo     generate a crawl, ingest a snapshot and two deltas, refresh three plans, explain a seed, write a"
@@ -48,6 +48,7 @@ help:
 	@echo "              LONG_HISTORIES=300 histories of refreshes by cores, LONG_REAL=17 days of a real crawl with"
 	@echo "              LONG_SEEDS=100 seeds, LONG_WITHIN=1000 histories of refreshes within a bound, and as many days of one"
 	@echo "make mcp      the tests of the command mcp, which the default build leaves out"
+	@echo "make python   build the Python package and test it beside the libraries that take its tables"
 	@echo "make fuzz     fuzz all decoders and readers for FUZZ_TOTAL=$(FUZZ_TOTAL) s, or each for FUZZ_SECONDS"
 	@echo "make interop  formats beside the programs that write and read them, all scripts of tests/interop, which say"
 	@echo "              what they skip. First: pip install scrapy crawlee pyyaml grpcio-tools duckdb pyarrow warcio"
@@ -133,7 +134,7 @@ pictures: demo
 # One step after another, also with -j: the list of what was skipped is begun first and told last.
 test: deps
 	@rm -f "$(SKIPPED)"
-	@for step in check-format lint docs unit doctests deny report-skipped; do \
+	@for step in check-format lint docs unit doctests python deny report-skipped; do \
 	  $(MAKE) --no-print-directory $$step || exit 1; \
 	done
 
@@ -167,6 +168,13 @@ unit: deps deps-browser
 
 doctests: deps
 	$(CARGO) test --locked --workspace --doc
+
+# The Python package in a virtual environment below the target folder, beside polars, DuckDB, pyarrow and
+# pandas. Only this package and PyO3 are compiled after the other steps.
+python: deps
+	@SEEDBANK_SKIPPED="$(SKIPPED)" SEEDBANK_COMMAND="$(abspath $(SEEDBANK))" PYTHON="$(PYTHON)" \
+	  src/python/test.sh "$(TARGET)"; status=$$?; \
+	if [ $$status = 3 ]; then $(SKIP) "$$(cat "$(TARGET)/python/missing")"; else exit $$status; fi
 
 # What dependencies may be (.cargo/deny.toml). Advisories come from a database on the network; where it
 # cannot be had, a copy from before will do, which is said.

@@ -63,6 +63,7 @@
 //! [browser]: crate::guide::browser
 //! [scrapy]: crate::guide::scrapy
 //! [rust]: crate::guide::rust
+//! [python]: crate::guide::python
 #![doc = include_str!("guide/map.md")]
 #![forbid(unsafe_code)]
 

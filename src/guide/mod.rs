@@ -27,7 +27,8 @@ macro_rules! pages {
             "[api]: crate::guide::api\n",
             "[browser]: crate::guide::browser\n",
             "[scrapy]: crate::guide::scrapy\n",
-            "[rust]: crate::guide::rust\n\n",
+            "[rust]: crate::guide::rust\n",
+            "[python]: crate::guide::python\n\n",
             include_str!($file),
             $("\n```", $language, "\n", include_str!($code), "```\n",)*
         )]
@@ -55,4 +56,5 @@ pages! {
     scrapy = "scrapy.md" with "spider.py" in "python";
     rust = "rust.md" with "examples/seeds.rs" in "rust" with "examples/changes.rs" in "rust"
         with "examples/compare.rs" in "rust";
+    python = "python.md";
 }

@@ -20,6 +20,7 @@ mod scores;
 mod seed_parquet;
 mod seeds;
 mod sentence;
+mod table_rows;
 mod verdict;
 
 pub use causes::{SummaryLine, cause_text, change_reason};
@@ -39,4 +40,5 @@ pub use refusal::refusal;
 pub use scores::{ScoreFormat, ScoreWriter};
 pub use seeds::{SeedFormat, split_seeds, write_seeds};
 pub use sentence::{page_reason, seed_reason};
+pub use table_rows::CorePage;
 pub use verdict::{times_with_error, verdict_advice, verdict_ratio, verdict_sentence};

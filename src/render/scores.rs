@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use crate::engine::scores::PageScore;
 use crate::named_enum::named_enum;
 use seedbank_formats::display::{csv_field, readable};
-use seedbank_formats::parquet_writer::{Column, ColumnType, Table};
+use seedbank_formats::parquet_writer::{Cell, Column, ColumnType, Table, TableRow};
 
 named_enum! {
     /// Format of a table of scores.
@@ -22,22 +22,43 @@ named_enum! {
     }
 }
 
-const COLUMNS: &[Column] = &[
-    Column::new("url", ColumnType::Text),
-    Column::new("site", ColumnType::RepeatedText),
-    Column::new("state", ColumnType::RepeatedText),
-    Column::new("in_degree", ColumnType::Integer),
-    Column::new("out_degree", ColumnType::Integer),
-    Column::new("pagerank", ColumnType::Float),
-    Column::new("harmonic", ColumnType::Float),
-    Column::new("harmonic_error", ColumnType::Float),
-    Column::new("seed_rank", ColumnType::Integer),
-    Column::new("core", ColumnType::Integer),
-    Column::new("hub_score", ColumnType::Float),
-    Column::new("authority_score", ColumnType::Float),
-    Column::new("covered_by", ColumnType::RepeatedText),
-    Column::new("covered_at", ColumnType::Integer),
-];
+impl TableRow for PageScore {
+    const COLUMNS: &'static [Column] = &[
+        Column::new("url", ColumnType::Text),
+        Column::new("site", ColumnType::RepeatedText),
+        Column::new("state", ColumnType::RepeatedText),
+        Column::new("in_degree", ColumnType::Integer),
+        Column::new("out_degree", ColumnType::Integer),
+        Column::new("pagerank", ColumnType::Float),
+        Column::new("harmonic", ColumnType::Float),
+        Column::new("harmonic_error", ColumnType::Float),
+        Column::new("seed_rank", ColumnType::Integer),
+        Column::new("core", ColumnType::Integer),
+        Column::new("hub_score", ColumnType::Float),
+        Column::new("authority_score", ColumnType::Float),
+        Column::new("covered_by", ColumnType::RepeatedText),
+        Column::new("covered_at", ColumnType::Integer),
+    ];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        vec![
+            self.url.as_str().into(),
+            self.site.as_str().into(),
+            self.state.name().into(),
+            self.in_degree.into(),
+            self.out_degree.into(),
+            self.pagerank.into(),
+            self.harmonic.into(),
+            self.harmonic_error.into(),
+            self.seed_rank.into(),
+            self.core.into(),
+            self.hub_score.into(),
+            self.authority_score.into(),
+            self.covered_by.as_deref().into(),
+            self.covered_at.into(),
+        ]
+    }
+}
 
 /// Writer of page scores.
 pub struct ScoreWriter<W: Write + Send> {
@@ -73,7 +94,7 @@ impl<W: Write + Send> ScoreWriter<W> {
             ScoreFormat::Csv => Sink::Csv(out),
             ScoreFormat::Text => Sink::Text(out),
             ScoreFormat::Jsonl => Sink::Jsonl(out),
-            ScoreFormat::Parquet => Sink::Parquet(Box::new(Table::new(out, COLUMNS)?)),
+            ScoreFormat::Parquet => Sink::Parquet(Box::new(Table::new(out, PageScore::COLUMNS)?)),
         };
         Ok(Self {
             to,
@@ -85,7 +106,10 @@ impl<W: Write + Send> ScoreWriter<W> {
         if std::mem::take(&mut self.needs_header) {
             match &mut self.to {
                 Sink::Csv(out) => {
-                    let names: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
+                    let names: Vec<&str> = PageScore::COLUMNS
+                        .iter()
+                        .map(|column| column.name)
+                        .collect();
                     write!(out, "{}\r\n", names.join(","))?;
                 }
                 Sink::Text(out) => out.write_all(TEXT_HEADER.as_bytes())?,
@@ -105,22 +129,7 @@ impl<W: Write + Send> ScoreWriter<W> {
                 serde_json::to_writer(&mut *out, score)?;
                 out.write_all(b"\n")
             }
-            Sink::Parquet(table) => table.row(&[
-                score.url.as_str().into(),
-                score.site.as_str().into(),
-                score.state.name().into(),
-                score.in_degree.into(),
-                score.out_degree.into(),
-                score.pagerank.into(),
-                score.harmonic.into(),
-                score.harmonic_error.into(),
-                score.seed_rank.into(),
-                score.core.into(),
-                score.hub_score.into(),
-                score.authority_score.into(),
-                score.covered_by.as_deref().into(),
-                score.covered_at.into(),
-            ]),
+            Sink::Parquet(table) => table.row(&score.cells()),
         }
     }
 

@@ -1,28 +1,44 @@
-//! Writes seed lists as Parquet files with the columns of CSV.
+//! Seed lists as tables with the columns of CSV, and as Parquet files.
 
 use std::io;
 
 use crate::engine::query::{ByPolicy, Evidence, Seed};
-use seedbank_formats::parquet_writer::{Cell, Column, ColumnType, Table};
+use seedbank_formats::parquet_writer::{Cell, Column, ColumnType, Table, TableRow};
 
-const COLUMNS: &[Column] = &[
-    Column::new("rank", ColumnType::Integer),
-    Column::new("url", ColumnType::Text),
-    Column::new("site", ColumnType::RepeatedText),
-    Column::new("method", ColumnType::RepeatedText),
-    Column::new("plan", ColumnType::RepeatedText),
-    Column::new("refresh", ColumnType::Integer),
-    Column::new("core", ColumnType::Integer),
-    Column::new("sigma", ColumnType::Float),
-    Column::new("hub_score", ColumnType::Float),
-    Column::new("gain", ColumnType::Float),
-    Column::new("covered_pages", ColumnType::Integer),
-    Column::new("covered_value", ColumnType::Float),
-    Column::new("pick", ColumnType::Integer),
-    Column::new("since", ColumnType::Integer),
-    Column::new("seats", ColumnType::Integer),
-    Column::new("by_policy", ColumnType::RepeatedText),
-];
+impl TableRow for Seed {
+    const COLUMNS: &'static [Column] = &[
+        Column::new("rank", ColumnType::Integer),
+        Column::new("url", ColumnType::Text),
+        Column::new("site", ColumnType::RepeatedText),
+        Column::new("method", ColumnType::RepeatedText),
+        Column::new("plan", ColumnType::RepeatedText),
+        Column::new("refresh", ColumnType::Integer),
+        Column::new("core", ColumnType::Integer),
+        Column::new("sigma", ColumnType::Float),
+        Column::new("hub_score", ColumnType::Float),
+        Column::new("gain", ColumnType::Float),
+        Column::new("covered_pages", ColumnType::Integer),
+        Column::new("covered_value", ColumnType::Float),
+        Column::new("pick", ColumnType::Integer),
+        Column::new("since", ColumnType::Integer),
+        Column::new("seats", ColumnType::Integer),
+        Column::new("by_policy", ColumnType::RepeatedText),
+    ];
+
+    fn cells(&self) -> Vec<Cell<'_>> {
+        let mut cells = vec![
+            self.rank.into(),
+            self.url.as_str().into(),
+            self.site.as_str().into(),
+            self.method.name().into(),
+            self.plan.as_str().into(),
+            self.refresh.into(),
+        ];
+        cells.extend(evidence(&self.evidence));
+        cells.push(by_policy(self).into());
+        cells
+    }
+}
 
 /// Returns the policy that put a seed on the list; `None` if the method selected it.
 pub(super) const fn by_policy(seed: &Seed) -> Option<&'static str> {
@@ -35,19 +51,9 @@ pub(super) const fn by_policy(seed: &Seed) -> Option<&'static str> {
 
 /// Builds the Parquet file in memory.
 pub(super) fn to_bytes(seeds: &[Seed]) -> io::Result<Vec<u8>> {
-    let mut table = Table::new(Vec::new(), COLUMNS)?;
+    let mut table = Table::new(Vec::new(), Seed::COLUMNS)?;
     for seed in seeds {
-        let mut cells = vec![
-            seed.rank.into(),
-            seed.url.as_str().into(),
-            seed.site.as_str().into(),
-            seed.method.name().into(),
-            seed.plan.as_str().into(),
-            seed.refresh.into(),
-        ];
-        cells.extend(evidence(&seed.evidence));
-        cells.push(by_policy(seed).into());
-        table.row(&cells)?;
+        table.row(&seed.cells())?;
     }
     table.finish()
 }

@@ -29,7 +29,13 @@ fn the_store_and_the_formats_see_no_algorithm() {
 #[test]
 fn every_package_takes_its_dependencies_from_the_workspace() {
     let mut wrong = Vec::new();
-    for folder in ["", "src/algorithms", "src/formats", "src/store"] {
+    for folder in [
+        "",
+        "src/algorithms",
+        "src/formats",
+        "src/python",
+        "src/store",
+    ] {
         let path = Path::new(folder).join("Cargo.toml");
         let manifest = fs::read_to_string(root().join(&path)).unwrap();
         let mut inside = false;

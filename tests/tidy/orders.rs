@@ -31,6 +31,18 @@ pub(super) const ORDERS: &[Order] = &[
         ],
     },
     Order {
+        of: "src/python",
+        folder: &[],
+        lines: &[
+            &["hints", "records", "export"],
+            &["errors"],
+            &["call", "columns"],
+            &["handle", "arguments", "parameters", "ingest", "table"],
+            &["evaluate"],
+            &["bank"],
+        ],
+    },
+    Order {
         of: "src/store",
         folder: &[],
         lines: &[

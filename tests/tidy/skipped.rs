@@ -169,11 +169,15 @@ fn the_last_line_names_what_was_skipped() {
     }
     let axe = fake.folder.path().join("axe.js");
     fs::write(&axe, "").unwrap();
-    let output = fake.make(&["test", &format!("SEEDBANK_AXE={}", axe.display())]);
+    fake.program("no-python", "exit 1");
+    let python = format!("PYTHON={}", fake.folder.path().join("no-python").display());
+    let output = fake.make(&["test", &format!("SEEDBANK_AXE={}", axe.display()), &python]);
     assert!(output.status.success(), "{output:?}");
     let told = text(&output);
     let last = told.lines().last().unwrap();
     assert!(last.starts_with("SKIPPED: cargo deny (bans, "), "{told}");
+    let end = "; the Python package: no Python from 3.10 with venv";
+    assert!(last.ends_with(end), "{told}");
     assert!(!last.contains("axe-core"), "the list begins anew: {last}");
     assert!(
         fake.calls()

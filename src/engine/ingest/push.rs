@@ -140,10 +140,16 @@ impl PushedBatch {
     /// Adds a record. Waits while the batch is behind. Once the batch has failed, one call returns
     /// its error, and all later ones [`RequestError::BatchEnded`].
     pub fn push(&mut self, record: &Record) -> Result<()> {
+        self.push_json(&record.to_json())
+    }
+
+    /// Adds a record as a line of JSON Lines, without a line end, as [`push`](Self::push) does. It may have
+    /// any fields, and is rejected and listed if it is no record.
+    pub fn push_json(&mut self, line: &str) -> Result<()> {
         if self.to.is_none() {
             return Err(RequestError::BatchEnded.into());
         }
-        if self.portion.add(record) {
+        if self.portion.add_json(line) {
             let portion = std::mem::take(&mut self.portion);
             self.send(Sent::RecordChunk(portion))?;
         }

@@ -13,6 +13,7 @@
 //!   record per node, WAT one per captured page. Lists, indexes, dumps and logs of crawlers and
 //!   archives yield records or links ([`Event::Outlink`]).
 //! * [`Record`]: a record passed by a caller, with URLs as text; parsed like a line of a file.
+//!   [`RecordBatchSource`]: batches of Arrow passed by a caller.
 //! * [`LineFormat`]: a format with one record per line ([`JsonLines`], [`LinksTsv`], [`PagesTsv`],
 //!   [`SiteList`]); [`Lines`] turns it into a source.
 //! * [`read_pieces`]: reads all sources and passes each [`Event`] to a sink, in input order for any
@@ -68,6 +69,8 @@ pub use crawler_output::NutchDump;
 pub use digest::digest_text;
 pub use expansion::Expansion;
 pub use field_suggestions::suggest_field;
+#[cfg(feature = "parquet")]
+pub use formats::RecordBatchSource;
 pub use formats::{Format, JsonLines, LinksTsv, Nofollow, PagesTsv, RECORD_FIELDS, bv_graph_file};
 pub use interner::{Interner, UrlNumber};
 pub use lines::{LineFormat, Lines};

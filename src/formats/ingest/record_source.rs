@@ -283,7 +283,13 @@ pub struct RecordChunk {
 impl RecordChunk {
     /// Adds a record; returns `true` once the chunk is large enough for a piece.
     pub fn add(&mut self, record: &Record) -> bool {
-        self.text.extend_from_slice(record.to_json().as_bytes());
+        self.add_json(&record.to_json())
+    }
+
+    /// Adds a record as a line of JSON Lines, without a line end. Returns `true` once the chunk is large
+    /// enough for a piece.
+    pub fn add_json(&mut self, line: &str) -> bool {
+        self.text.extend_from_slice(line.as_bytes());
         self.text.push(b'\n');
         self.records += 1;
         self.text.len() >= PIECE_SIZE || self.records >= PIECE_RECORDS

@@ -1,15 +1,19 @@
-//! Writes tables as Parquet files, row by row.
+//! Writes tables as Parquet files, and collects them as batches of Arrow, row by row.
 //!
 //! Integers are signed 64-bit, the type that every reader supports. They are delta-encoded, repeated
 //! texts are dictionary-encoded, and all columns are compressed with zstd.
 //!
 //! Without the feature `parquet`, [`Table::new`] returns an error.
 
+#[cfg(feature = "parquet")]
+mod batch_builder;
 #[cfg(not(feature = "parquet"))]
 mod disabled;
 #[cfg(feature = "parquet")]
 mod enabled;
 
+#[cfg(feature = "parquet")]
+pub use batch_builder::BatchBuilder;
 #[cfg(not(feature = "parquet"))]
 pub use disabled::Table;
 #[cfg(feature = "parquet")]
@@ -63,6 +67,15 @@ pub enum Cell<'a> {
     Boolean(bool),
     /// A text.
     Text(&'a str),
+}
+
+/// An answer that is a row of a table.
+pub trait TableRow {
+    /// The columns of the table.
+    const COLUMNS: &'static [Column];
+
+    /// Returns the cells, in the order of the columns.
+    fn cells(&self) -> Vec<Cell<'_>>;
 }
 
 macro_rules! cell_from {

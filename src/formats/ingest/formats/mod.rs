@@ -37,6 +37,8 @@ use super::source::Sources;
 pub use archive::page_links::Nofollow;
 pub use bvgraph::bv_graph_file;
 pub use json_lines::{JsonLines, RECORD_FIELDS};
+#[cfg(feature = "parquet")]
+pub use tabular::RecordBatchSource;
 pub use tsv::{LinksTsv, PagesTsv};
 
 /// Declares [`Format`]: `inputs` is the name of the inputs in the expressions for the sources.

@@ -12,7 +12,7 @@ use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamDecoder;
 use arrow_ipc::{BodyCompression, Buffer, Message, root_as_message};
 
-use super::batch::{self, Batch, wait};
+use super::batch::{self, Batch, LentBatches, wait};
 use super::column_map::ColumnMap;
 use super::error::TableError;
 use crate::ingest::catch_panic::catch_panic;
@@ -32,9 +32,6 @@ const CONTINUATION: [u8; 4] = [0xff; 4];
 
 /// The most bytes of the metadata of a message.
 const MAX_METADATA: u64 = 4 << 20;
-
-/// The share of the memory limit that batches with unread rows may take, as a divisor.
-const LENT_SHARE: u64 = 4;
 
 /// Returns whether a text may begin a stream.
 fn is_stream(head: &[u8]) -> bool {
@@ -81,8 +78,7 @@ impl FileFormat for Arrow {
             dictionaries: BTreeMap::new(),
             batches: VecDeque::new(),
             is_ended: false,
-            lent: Arc::default(),
-            lent_bytes: 0,
+            lent: LentBatches::default(),
             max_held_bytes: file.max_held_bytes as u64,
         }))
     }
@@ -109,10 +105,7 @@ struct Stream<'a> {
     /// Batches that are cut into pieces.
     batches: VecDeque<Batch>,
     is_ended: bool,
-    /// Shared with the pieces that are not yet read.
-    lent: Arc<()>,
-    /// Bytes of batches to which such pieces may belong.
-    lent_bytes: u64,
+    lent: LentBatches,
     /// The memory limit, in bytes.
     max_held_bytes: u64,
 }
@@ -139,11 +132,8 @@ impl Stream<'_> {
     /// Returns the next piece; `None` if another message must be read first, and at the end.
     fn next_piece<'p>(&mut self) -> Result<Option<Piece<'p>>, Stop> {
         let Some(batch) = self.batches.front_mut() else {
-            if self.lent_bytes > self.max_held_bytes / LENT_SHARE {
-                if Arc::strong_count(&self.lent) > 1 {
-                    return Ok(Some(wait()));
-                }
-                self.lent_bytes = 0;
+            if self.lent.must_wait(self.max_held_bytes) {
+                return Ok(Some(wait()));
             }
             self.next_message()?;
             return Ok(None);
@@ -178,7 +168,7 @@ impl Stream<'_> {
                 None => Arc::new(batch::map_columns(&self.file, &batch.schema())?),
             };
             self.columns = Some(Arc::clone(&columns));
-            let batch_of_rows = Batch::new(&batch, &columns, self.rows + 1, &self.lent);
+            let batch_of_rows = Batch::new(&batch, &columns, self.rows + 1, &self.lent.token);
             self.batches.push_back(batch_of_rows);
             self.rows += batch.num_rows() as u64;
         }
@@ -255,7 +245,7 @@ impl Stream<'_> {
                 self.check_size("dictionaries", 0)?;
             } else {
                 self.check_size("a batch", size)?;
-                self.lent_bytes = self.lent_bytes.saturating_add(size);
+                self.lent.bytes = self.lent.bytes.saturating_add(size);
             }
         }
         head.extend(metadata);
@@ -266,7 +256,7 @@ impl Stream<'_> {
     /// batches with unread rows.
     fn check_size(&self, what: &str, size: u64) -> Result<(), Stop> {
         let dictionaries = self.dictionaries.values();
-        let held = dictionaries.fold(self.lent_bytes, |all, size| all.saturating_add(*size));
+        let held = dictionaries.fold(self.lent.bytes, |all, size| all.saturating_add(*size));
         let size = held.saturating_add(size);
         if size <= self.max_held_bytes {
             return Ok(());

@@ -103,6 +103,32 @@ impl Batch {
     }
 }
 
+/// The share of the memory limit that batches with unread rows may take, as a divisor.
+const LENT_SHARE: u64 = 4;
+
+/// The batches to which unread pieces may belong.
+#[derive(Default)]
+pub(super) struct LentBatches {
+    /// Shared with the pieces that are not yet read.
+    pub(super) token: Arc<()>,
+    /// The size of the batches, in bytes.
+    pub(super) bytes: u64,
+}
+
+impl LentBatches {
+    /// Returns whether pieces must be read before the next batch; `max_held_bytes` is the memory limit.
+    pub(super) fn must_wait(&mut self, max_held_bytes: u64) -> bool {
+        if self.bytes <= max_held_bytes / LENT_SHARE {
+            return false;
+        }
+        let has_unread = Arc::strong_count(&self.token) > 1;
+        if !has_unread {
+            self.bytes = 0;
+        }
+        has_unread
+    }
+}
+
 /// A piece without rows that is never read together with others, so that all pieces before it are
 /// read first.
 pub(super) fn wait<'a>() -> Piece<'a> {

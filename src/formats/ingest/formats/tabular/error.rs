@@ -59,6 +59,14 @@ pub(super) enum TableError {
         rows: u64,
         problem: String,
     },
+    /// The library that yields the batches failed.
+    #[error("cannot read {name} after row {rows}: {problem}")]
+    Batches {
+        name: String,
+        /// Number of rows that could be read.
+        rows: u64,
+        problem: String,
+    },
     /// Standard input could not be copied to a temporary file.
     #[error("cannot copy standard input to a temporary file in $TMPDIR")]
     Spool(#[source] std::io::Error),

@@ -34,6 +34,8 @@ mod footer;
 mod limited_file;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "parquet")]
+mod record_batches;
 mod row;
 mod splitter;
 #[cfg(feature = "parquet")]
@@ -48,3 +50,5 @@ pub(super) use delimited::{Delimited, is_delimited_table};
 pub(super) use disabled::{Arrow, Parquet};
 #[cfg(feature = "parquet")]
 pub(super) use parquet::Parquet;
+#[cfg(feature = "parquet")]
+pub use record_batches::RecordBatchSource;
