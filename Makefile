@@ -22,9 +22,10 @@ LONG_HISTORIES ?= 300
 LONG_REAL ?= 17
 LONG_SEEDS ?= 100
 LONG_CROWDS ?= 60
+RUNS      ?= 20
 PYTHON    ?= python3
 # Features of the packages beyond the default ones.
-DIST_FEATURES ?=
+DIST_FEATURES ?= remote
 # What a run skips, a line for each thing; `make test` names it last.
 SKIPPED   := $(abspath $(TARGET))/skipped
 SKIP      := skip() { echo "SKIPPED $$1"; mkdir -p "$(dir $(SKIPPED))"; echo "$$1" >>"$(SKIPPED)"; }; skip
@@ -33,7 +34,7 @@ SKIP      := skip() { echo "SKIPPED $$1"; mkdir -p "$(dir $(SKIPPED))"; echo "$$
 export PATH := $(CURDIR)/.ci/rocksdb:$(PATH)
 SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
-.PHONY: help demo mcp pictures test test-long deps deps-browser build check-format lint docs unit doctests python deny advisories report-skipped fuzz bench interop install dist dist-test package clean-demo
+.PHONY: help demo mcp pictures test test-long deps deps-browser build check-format lint docs unit doctests python deny advisories report-skipped fuzz bench interop remote install dist dist-test package clean-demo
 
 help:
 	@echo "make demo     generate a crawl, ingest a snapshot and two deltas, refresh three plans, explain a seed, write a"
@@ -55,10 +56,12 @@ help:
 	@echo "              fastwarc wacz brotli cdxj-indexer pywb schemathesis mcp; npm install @crawlee/http;"
 	@echo "              cargo install webgraph-cli; PYTHON=python3, URLFRONTIER_PROTO=urlfrontier.proto and"
 	@echo "              CRAWLEE_FOLDER name others"
+	@echo "make remote   remote files: builds with the feature, and tests on loopback with RUNS=$(RUNS) ingests with random cuts;"
+	@echo "              first: pip install 'moto[server]' pyarrow"
 	@echo "make bench    measure, in ratios within one run (beside DuckDB too after: pip install duckdb)"
 	@echo "make pictures  draw the README's pictures again, from the demo's bank, in chromium"
 	@echo "make dist     a release's packages in the target folder's dist: a tar file, a .deb, the wheel, checksums;"
-	@echo "              DIST_FEATURES=remote names features beyond the default ones"
+	@echo "              DIST_FEATURES=$(DIST_FEATURES) names features beyond the default ones"
 	@echo "make dist-test  install each of them and make a first seed list; as root, the .deb in a system of its own"
 	@echo "make package  what cargo publish would send, each package built from it"
 	@echo "make install  put seedbank into cargo's bin folder (a build of its own, optimised further)"
@@ -217,6 +220,7 @@ test-long: deps
 	LONG_POLICIES=$(LONG_POLICIES) $(CARGO) test --locked --test refresh -- policies::random_histories --nocapture
 	LONG_DAILY=$(LONG_DAILY) $(CARGO) test --locked --test cli -- daily:: --nocapture
 	LONG_CROWDS=$(LONG_CROWDS) $(CARGO) test --locked --test cli_serve -- serve_crowds:: --nocapture
+	LONG_CUTS_OF_STREAMS=$(LONG_CUTS) $(CARGO) test --locked --package seedbank-remote -- a_cut_stream --nocapture
 	LONG_WITHIN=$(LONG_WITHIN) $(CARGO) test --locked --package seedbank-algorithms --lib -- cores::within_tests --nocapture
 
 # The command mcp is in builds with its feature.
@@ -241,6 +245,12 @@ interop: build
 	done; \
 	if [ -n "$$failed" ]; then echo "FAILED:$$failed"; exit 1; fi
 
+# Remote files, which are an optional feature: the crate, and the command beside moto's server of S3.
+remote: deps
+	$(CARGO) build --locked --features remote
+	$(CARGO) nextest run --locked --package seedbank-remote
+	RUNS=$(RUNS) $(PYTHON) tests/interop/remote.py $(SEEDBANK)
+
 install: deps
 	$(CARGO) install --locked --path .
 
@@ -257,4 +267,4 @@ package: deps
 	@mkdir -p "$(TARGET)"
 	sed -n '/^\[profile\.dev/,/^\[profile\.release/{ /^\[profile\.release/!p }' Cargo.toml >"$(TARGET)/profiles.toml"
 	$(CARGO) package --locked --config "$(TARGET)/profiles.toml" --package seedbank --package seedbank-algorithms \
-	  --package seedbank-formats --package seedbank-store
+	  --package seedbank-formats --package seedbank-remote --package seedbank-store

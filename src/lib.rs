@@ -38,9 +38,10 @@
 //!
 //! # Features
 //!
-//! All but `mcp` are on by default. `cli` is the command and `serve` the module of that name; without them,
-//! the packages that only they need are not built. `report` is part of both, `parquet` reads and writes
-//! Parquet and reads Arrow, `mcp` answers assistants. The page [rust] of the guide says more.
+//! All but `mcp` and `remote` are on by default. `cli` is the command and `serve` the module of that name;
+//! without them, the packages that only they need are not built. `report` is part of both, `parquet` reads and
+//! writes Parquet and reads Arrow, `mcp` answers assistants, `remote` reads and writes files in object storage
+//! ([remote]). The page [rust] of the guide says more.
 //!
 //! # The guide
 //!
@@ -60,6 +61,7 @@
 //! [daily]: crate::guide::daily
 //! [maintenance]: crate::guide::maintenance
 //! [api]: crate::guide::api
+//! [remote]: crate::guide::remote
 //! [browser]: crate::guide::browser
 //! [scrapy]: crate::guide::scrapy
 //! [rust]: crate::guide::rust

@@ -6,6 +6,7 @@ use std::io::{self, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use seedbank::ingest::address;
 use tempfile::{Builder, NamedTempFile, TempPath};
 
 use super::failure::CliError;
@@ -45,6 +46,11 @@ impl Destination {
     pub(super) fn new(flag: &str, path: &Path, bank: &Path) -> Result<Self, CliError> {
         let usage = |text: String| Err(CliError::Usage(text));
         let shown = path.display();
+        if address(path).is_some() {
+            return usage(format!(
+                "{flag} cannot be an address here; write to a file, and copy it"
+            ));
+        }
         if path.is_dir() || path.file_name().is_none() {
             return usage(format!(
                 "{shown} is a folder; give {flag} the name of a file"
@@ -136,6 +142,11 @@ impl AtomicFile {
     /// Returns a function that adds the user's path to a system error.
     pub(super) fn failed(&self) -> impl Fn(io::Error) -> CliError + use<> {
         failed(&self.path)
+    }
+
+    /// Returns the user's path.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Returns whether this is a file that can be put in place, and not a device or a pipe.

@@ -16,6 +16,7 @@ const EXAMPLES: &str = "\
 Examples:
   seedbank backup bank /backups/bank             copies only files that the folder does not have
   seedbank backup bank /backups/bank --keep 7    also deletes all but the last seven backups
+  seedbank backup bank s3://backups/bank         backs up to a bucket, with the same promises
   seedbank restore /backups/bank --list          lists the backups
   seedbank restore /backups/bank newbank         restores the latest backup as a new bank
 
@@ -33,7 +34,7 @@ mixes files from before and after a change.";
 pub(super) struct BackupArgs {
     /// The bank
     bank: PathBuf,
-    /// The backup folder, outside the bank
+    /// The backup folder, outside the bank, or an address: s3://, gs:// or az://
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// Delete older backups, keeping the latest N that can be restored

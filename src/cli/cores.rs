@@ -44,7 +44,7 @@ pub(super) struct CoresArgs {
     /// Also counts the links from its hubs to other cores.
     #[arg(long, requires = "core")]
     links: bool,
-    /// Write to this file, which is replaced only when the output is complete
+    /// Write to this file or address, which is replaced only when the output is complete
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Output format

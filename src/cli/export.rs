@@ -39,7 +39,7 @@ Examples:
 pub(super) struct ExportArgs {
     /// The bank
     bank: PathBuf,
-    /// Write to this file, which is replaced only when the output is complete
+    /// Write to this file or address, which is replaced only when the output is complete
     ///
     /// Compressed if the name ends in .gz or .zst.
     #[arg(long, value_name = "FILE")]

@@ -7,10 +7,12 @@ use clap::Args;
 use seedbank::display::{counted, is_or_are};
 use seedbank::engine::graph_export::{GraphFormat, GraphOf, GraphReport, GraphRequest};
 use seedbank::engine::{Bank, EngineError};
+use seedbank::ingest::address;
 use tempfile::{Builder, TempDir};
 
 use super::atomic_file::{AtomicFile, Destination, PREFIX, persist_all};
 use super::failure::{CliError, for_shell};
+use super::output::write_remote;
 use super::session::{Outcome, Session};
 use super::values::named;
 
@@ -70,6 +72,9 @@ pub(super) fn run(args: &GraphArgs, session: &Session) -> Result<Outcome, CliErr
     let bank = Bank::at(&args.bank);
     // Fail if there is no bank before creating any folder.
     let pinned = bank.pinned()?;
+    if let Some(address) = address(&args.out) {
+        return run_remote(address, args, request, &pinned, session);
+    }
     let folder = Folder::at(&args.out, &args.bank)?;
     let destinations: Result<Vec<Destination>, CliError> = request
         .files()
@@ -98,6 +103,34 @@ pub(super) fn run(args: &GraphArgs, session: &Session) -> Result<Outcome, CliErr
     }
     persist_all(files)?;
     folder.keep();
+    print_notes(&written, request, args, session);
+    Ok(Outcome::Done)
+}
+
+/// Writes the files to a temporary folder, and from there below an address.
+fn run_remote(
+    address: &str,
+    args: &GraphArgs,
+    request: GraphRequest,
+    pinned: &Bank,
+    session: &Session,
+) -> Result<Outcome, CliError> {
+    let failed = |source| CliError::File {
+        path: args.out.clone(),
+        source,
+    };
+    let temporary = Builder::new().prefix(PREFIX).tempdir().map_err(failed)?;
+    let written = session.run(|watch| {
+        pinned
+            .watched(watch.clone())
+            .graph(request, temporary.path())
+    })?;
+    let mut files = Vec::new();
+    for name in request.files() {
+        let file = fs::File::open(temporary.path().join(name)).map_err(failed)?;
+        files.push((format!("{}/{name}", address.trim_end_matches('/')), file));
+    }
+    write_remote(files)?;
     print_notes(&written, request, args, session);
     Ok(Outcome::Done)
 }

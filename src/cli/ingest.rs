@@ -1,10 +1,12 @@
 //! `ingest`: applies a batch of records to a bank.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use seedbank::engine::ingest::Format;
+use seedbank::engine::remote::listed_inputs;
 use seedbank::engine::{Bank, IngestRequest};
 use seedbank::ingest::{Input, Nofollow, bv_graph_file, suggest_field};
 
@@ -27,6 +29,8 @@ const EXAMPLES: &str = r#"Examples:
   seedbank ingest bank sitemap.xml.gz archive.cdxj crawldb-dump/part-r-* linkdb-dump/part-r-*
   seedbank ingest bank crawl.log --input heritrix-links --as-of 2026-11-19
   seedbank ingest bank crawl.parquet
+  seedbank ingest bank 's3://crawls/2026-11-21/part-*.jsonl.zst'
+  seedbank ingest bank --paths wat.paths.gz --base https://data.commoncrawl.org/
   seedbank ingest bank --sites sites.tsv
 
 A record (one per line):
@@ -56,9 +60,19 @@ A page's own attributes take precedence over its site's; null removes one (schem
 pub(super) struct IngestArgs {
     /// The bank
     bank: PathBuf,
-    /// The files of the batch; `-` reads standard input. For a BV graph, its basename
-    #[arg(required_unless_present = "sites", value_name = "FILE")]
+    /// The files of the batch, or addresses of remote files; `-` reads standard input. For a BV graph, its
+    /// basename
+    ///
+    /// Addresses begin with s3://, gs://, az://, https:// or http://. In those of buckets, `*` matches all
+    /// characters but `/`, and `**` also that.
+    #[arg(required_unless_present_any = ["sites", "paths"], value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// A list of more files of the batch, one path or address per line, also compressed
+    #[arg(long, value_name = "FILE")]
+    paths: Option<PathBuf>,
+    /// With --paths: the address or folder to which each path of the list is appended
+    #[arg(long, value_name = "ADDRESS", requires = "paths")]
+    base: Option<String>,
     /// A list of sites with their attributes (site, quality, spam, quota), as JSON Lines or TSV
     ///
     /// It is part of the batch, or the whole batch if no files are given.
@@ -182,6 +196,11 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
                 "a BV graph cannot be read from standard input, since it consists of two files; give its basename",
             );
         }
+        if args.paths.is_some() {
+            return usage(
+                "--input bvgraph reads one graph per batch; give its basename instead of --paths",
+            );
+        }
     }
     let files: Vec<&Path> = args
         .files
@@ -191,6 +210,7 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
         .chain(&args.vertices)
         .chain(&args.ranks)
         .chain(&args.sites)
+        .chain(&args.paths)
         .map(|file| &**file)
         .collect();
     if files.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
@@ -221,7 +241,7 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
     }
     let mut format = args.input;
     match &mut format {
-        Format::Links { pages } => *pages = args.pages,
+        Format::Links { pages } => *pages = args.pages.map(Input::named),
         Format::BvGraph { urls } => *urls = args.urls.map(Input::named),
         Format::CcGraph { vertices, ranks } => {
             *vertices = args.vertices.into_iter().map(Input::named).collect();
@@ -315,8 +335,15 @@ pub(super) fn run(args: IngestArgs, session: &Session) -> Result<Outcome, CliErr
     let format = args.format.format;
     let metrics = args.metrics.clone();
     metrics.check(&args.bank)?;
-    let request = request(args)?;
-    let report = session.run(|watch| bank.watched(watch.clone()).ingest(&request))?;
+    let (paths, base) = (args.paths.clone(), args.base.clone());
+    let mut request = request(args)?;
+    let report = session.run(|watch| {
+        if let Some(paths) = &paths {
+            let listed = listed_inputs(paths, base.as_deref(), Arc::new(watch.clone()))?;
+            request.inputs.extend(listed);
+        }
+        bank.watched(watch.clone()).ingest(&request)
+    })?;
     // The batch is applied, so it is reported first, and an error of the metrics file after it.
     let written = metrics.write(&bank);
     if report.is_empty {

@@ -1,8 +1,11 @@
 //! Writes to standard output or to a file, without a panic when the reader goes away.
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use seedbank::engine::EngineError;
+use seedbank::engine::remote::{Upload, upload};
+use seedbank::ingest::address;
 use seedbank::render::SeedFormat;
 use serde::Serialize;
 
@@ -19,6 +22,7 @@ pub(super) struct Output {
 enum Target {
     Stdout(Stdout),
     File(AtomicFile),
+    Remote(Box<Upload>),
 }
 
 impl Write for Target {
@@ -26,6 +30,7 @@ impl Write for Target {
         match self {
             Self::Stdout(out) => out.write(bytes),
             Self::File(file) => file.write(bytes),
+            Self::Remote(file) => file.write(bytes),
         }
     }
 
@@ -33,19 +38,24 @@ impl Write for Target {
         match self {
             Self::Stdout(out) => out.flush(),
             Self::File(file) => file.flush(),
+            Self::Remote(file) => file.flush(),
         }
     }
 }
 
 impl Target {
     fn failed(&self) -> impl Fn(io::Error) -> CliError + use<> {
-        let of_file = match self {
+        let path = match self {
             Self::Stdout(_) => None,
-            Self::File(file) => Some(file.failed()),
+            Self::File(file) => Some(file.path().to_path_buf()),
+            Self::Remote(file) => Some(PathBuf::from(file.name())),
         };
-        move |source| match &of_file {
+        move |source| match &path {
             None => CliError::Output(source),
-            Some(failed) => failed(source),
+            Some(path) => CliError::File {
+                path: path.clone(),
+                source,
+            },
         }
     }
 }
@@ -55,9 +65,12 @@ impl Output {
         Self::with(Target::Stdout(io::stdout()))
     }
 
-    /// Opens a file, or standard output if no file is given or it is `-`. Reports paths that cannot be
-    /// written before any output is made.
+    /// Opens a file, a remote file if the path is an address, or standard output if no file is given or it is
+    /// `-`. Reports paths that cannot be written before any output is made.
     pub(super) fn to(file: Option<&Path>, bank: &Path) -> Result<Self, CliError> {
+        if let Some(address) = file.and_then(address) {
+            return Ok(Self::with(Target::Remote(Box::new(uploaded(address)?))));
+        }
         match file.filter(|file| file.as_os_str() != "-") {
             Some(file) => Ok(Self::with(Target::File(AtomicFile::new(
                 Destination::new("--out", file, bank)?,
@@ -101,32 +114,45 @@ impl Output {
     /// Returns whether the output goes to a file that can be put in place; otherwise it is standard output,
     /// a device or a pipe.
     pub(super) fn is_to_file(&self) -> bool {
-        matches!(self.out.get_ref(), Target::File(file) if file.is_file())
+        match self.out.get_ref() {
+            Target::File(file) => file.is_file(),
+            Target::Remote(_) => true,
+            Target::Stdout(_) => false,
+        }
     }
 
     pub(super) fn finish(self) -> Result<(), CliError> {
-        self.end(|file| persist_all([file]))
+        self.end(|file| persist_all([file]), Upload::finish)
     }
 
     /// As [`Output::finish`], but leaves an existing file with the same contents unchanged. Returns whether
     /// anything was written.
     pub(super) fn finish_if_changed(self) -> Result<bool, CliError> {
         let mut is_other = true;
-        self.end(|file| {
-            is_other = file.persist_if_changed()?;
-            Ok(())
-        })?;
-        Ok(is_other)
+        let mut is_other_remote = true;
+        self.end(
+            |file| {
+                is_other = file.persist_if_changed()?;
+                Ok(())
+            },
+            |file| {
+                is_other_remote = file.finish_if_changed()?;
+                Ok(())
+            },
+        )?;
+        Ok(is_other && is_other_remote)
     }
 
     fn end(
         mut self,
         complete: impl FnOnce(AtomicFile) -> Result<(), CliError>,
+        complete_remote: impl FnOnce(Upload) -> io::Result<()>,
     ) -> Result<(), CliError> {
         let failed = self.failed();
         self.out.flush().map_err(&failed)?;
         match self.out.into_inner() {
             Ok(Target::File(file)) => complete(file),
+            Ok(Target::Remote(file)) => complete_remote(*file).map_err(failed),
             Ok(Target::Stdout(_)) => Ok(()),
             Err(e) => Err(failed(e.into_error())),
         }
@@ -140,6 +166,35 @@ impl Write for Output {
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+/// Begins to write a remote file.
+fn uploaded(address: &str) -> Result<Upload, CliError> {
+    upload(address).map_err(|error| match error {
+        EngineError::Write { path, source } => CliError::File { path, source },
+        other => other.into(),
+    })
+}
+
+/// Writes remote files one after another. Those of a service cannot be put in place together, so the one that
+/// refers to the others should be the last.
+pub(super) fn write_remote<R: io::Read>(
+    files: impl IntoIterator<Item = (String, R)>,
+) -> Result<(), CliError> {
+    for (address, mut contents) in files {
+        let mut upload = uploaded(&address)?;
+        let failed = failed_at(PathBuf::from(upload.name()));
+        io::copy(&mut contents, &mut upload).map_err(&failed)?;
+        upload.finish().map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn failed_at(path: PathBuf) -> impl Fn(io::Error) -> CliError {
+    move |source| CliError::File {
+        path: path.clone(),
+        source,
     }
 }
 

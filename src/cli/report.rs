@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use seedbank::display::{counted, escape_controls};
+use seedbank::ingest::address;
 use seedbank::report::{Commands, Report, ReportRequest, page};
 
 use super::atomic_file::{AtomicFile, Destination, persist_all};
 use super::failure::CliError;
+use super::output::write_remote;
 use super::session::{Outcome, Session};
 use super::values::{FormatArgs, WhichArgs, integer};
 
@@ -93,6 +95,9 @@ fn json_path(bank: &Path, out: &Path) -> Result<PathBuf, CliError> {
     let usage = |text: String| Err(CliError::Usage(text));
     let shown = out.display();
     let json = out.with_extension("json");
+    if address(out).is_some() && json != out {
+        return Ok(json);
+    }
     if out.file_name().is_none() || out == Path::new("-") {
         return usage(format!(
             "a report is two files, and {shown} has no file name; use --out with a name such as report.html"
@@ -164,6 +169,10 @@ fn write(report: &Report, bank: &Path, out: &Path, json: &Path) -> Result<(), Cl
     data.push(b'\n');
     let name = json.file_name().unwrap_or_default().to_string_lossy();
     let page = page(report, &name, &commands(report));
+    if let (Some(out), Some(json)) = (address(out), address(json)) {
+        let files = [(json, &*data), (out, page.as_bytes())];
+        return write_remote(files.map(|(address, bytes)| (address.to_owned(), bytes)));
+    }
     persist_all([
         written(json, &data, bank)?,
         written(out, page.as_bytes(), bank)?,

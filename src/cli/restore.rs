@@ -32,7 +32,7 @@ has the format of the backup, and the next command that writes to it converts it
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct RestoreArgs {
-    /// The folder that contains the backups
+    /// The folder that contains the backups, or an address: s3://, gs:// or az://
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// The folder of the new bank

@@ -60,7 +60,7 @@ pub(super) struct ScoresArgs {
     /// Output format
     #[arg(long, value_parser = named(ScoreFormat::VALUES), default_value_t, env = "SEEDBANK_FORMAT")]
     format: ScoreFormat,
-    /// Write to this file, which is replaced only when the output is complete
+    /// Write to this file or address, which is replaced only when the output is complete
     ///
     /// CSV and JSON are compressed if the name ends in .gz or .zst.
     #[arg(long, value_name = "FILE")]

@@ -49,7 +49,7 @@ pub(super) struct SeedsArgs {
     /// Print only the best N seeds, after --alive is applied
     #[arg(long, value_name = "N", value_parser = integer::<u32>(1..=u32::MAX))]
     limit: Option<u32>,
-    /// Write to this file, which is replaced only when the output is complete
+    /// Write to this file or address, which is replaced only when the output is complete
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Write N files, for as many crawlers: seeds-1.txt to seeds-N.txt for --out seeds.txt

@@ -58,6 +58,16 @@ pub(super) struct GlobalArgs {
     pub(super) no_image: bool,
 }
 
+/// The packages whose logs are never shown.
+const QUIET: [&str; 6] = [
+    "object_store",
+    "reqwest",
+    "hyper",
+    "hyper_util",
+    "h2",
+    "rustls",
+];
+
 /// How a command ended that did not fail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Outcome {
@@ -121,6 +131,14 @@ impl Session {
                 .map_err(|e| CliError::Usage(format!("SEEDBANK_LOG {text:?}: {e}")))?,
             _ => EnvFilter::new(level),
         };
+        // What these log may contain addresses with signatures.
+        let filter =
+            QUIET
+                .iter()
+                .fold(filter, |filter, name| match format!("{name}=off").parse() {
+                    Ok(directive) => filter.add_directive(directive),
+                    Err(_) => filter,
+                });
         self.log.begin(filter);
         rayon::ThreadPoolBuilder::new()
             .num_threads(self.threads)

@@ -149,6 +149,11 @@ impl Bank {
         }
     }
 
+    /// Returns the watch of calls through this handle, for work that outlives a borrow of it.
+    pub(crate) fn shared_watch(&self) -> Arc<dyn Watch + Send> {
+        Arc::clone(&self.watch)
+    }
+
     /// Returns the watch of calls through this handle.
     pub(crate) fn watch(&self) -> &dyn Watch {
         &*self.watch

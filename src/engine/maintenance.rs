@@ -9,17 +9,19 @@ pub use seedbank_store::{
 };
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::bank::Bank;
 use super::clock::now;
 use super::error::Result;
 use super::ingest::{ForgetReport, ForgetRequest};
-use seedbank_algorithms::watch::Watch;
+use super::remote::with_backup_place;
+use seedbank_algorithms::watch::{Unwatched, Watch};
 use seedbank_store::{self, Writer};
 
 impl Bank {
     /// Backs up the published state into a folder of backups, which is created if it does not
-    /// exist. Other processes may write to the bank meanwhile.
+    /// exist, or below an address such as `s3://bucket/backups`. Other processes may write to the bank meanwhile.
     ///
     /// Table files that the folder contains from an earlier backup are not written again.
     /// Everything that is written is read back and compared. A damaged state is not backed up. If a
@@ -48,13 +50,10 @@ impl Bank {
         folder: impl AsRef<Path>,
         request: &BackupRequest,
     ) -> Result<BackupReport> {
-        Ok(seedbank_store::backup(
-            self.path(),
-            folder.as_ref(),
-            request,
-            now(),
-            self.watch(),
-        )?)
+        with_backup_place(folder.as_ref(), self.shared_watch(), |place| {
+            let (bank, watch) = (self.path(), self.watch());
+            Ok(seedbank_store::backup(bank, place, request, now(), watch)?)
+        })
     }
 
     /// Restores this bank from a backup, atomically. Its folder must not exist or be empty.
@@ -72,12 +71,10 @@ impl Bank {
         folder: impl AsRef<Path>,
         request: &RestoreRequest,
     ) -> Result<RestoreReport> {
-        Ok(seedbank_store::restore(
-            folder.as_ref(),
-            self.path(),
-            request.backup,
-            self.watch(),
-        )?)
+        with_backup_place(folder.as_ref(), self.shared_watch(), |place| {
+            let (bank, watch) = (self.path(), self.watch());
+            Ok(seedbank_store::restore(place, bank, request.backup, watch)?)
+        })
     }
 
     /// Restores this bank from a backup, as [`restore`](Self::restore) does, without the pages and
@@ -177,7 +174,10 @@ impl Bank {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn backups(folder: impl AsRef<Path>, verify: bool, watch: &dyn Watch) -> Result<Backups> {
-    Ok(seedbank_store::backups(folder.as_ref(), verify, watch)?)
+    // Reads over the network have time limits of their own.
+    with_backup_place(folder.as_ref(), Arc::new(Unwatched), |place| {
+        Ok(seedbank_store::backups(place, verify, watch)?)
+    })
 }
 
 /// Options of a restore.

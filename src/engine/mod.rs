@@ -5,6 +5,7 @@
 //! | module | purpose |
 //! | --- | --- |
 //! | `bank`, `error`, `clock`, `applied_batches`, `web_graph` | the folder; errors; the current time; batches and their rhythm; the graph of all pages |
+//! | `remote` | remote files in place of local ones |
 //! | `policy` | which pages may be seeds, and how many of them |
 //! | `plan` | a method with its parameters, under a name |
 //! | `history` | previous versions of pages; successors of dead seeds |
@@ -34,6 +35,7 @@ pub mod plan;
 pub mod policy;
 pub mod query;
 pub mod refresh;
+pub mod remote;
 pub mod scores;
 mod web_graph;
 

@@ -25,6 +25,7 @@ macro_rules! pages {
             "[daily]: crate::guide::daily\n",
             "[maintenance]: crate::guide::maintenance\n",
             "[api]: crate::guide::api\n",
+            "[remote]: crate::guide::remote\n",
             "[browser]: crate::guide::browser\n",
             "[scrapy]: crate::guide::scrapy\n",
             "[rust]: crate::guide::rust\n",
@@ -51,6 +52,7 @@ pages! {
     install = "install.md";
     daily = "daily.md" with "daily.sh" in "sh";
     maintenance = "maintenance.md";
+    remote = "remote.md";
     browser = "browser.md";
     api = "api.md";
     scrapy = "scrapy.md" with "spider.py" in "python";

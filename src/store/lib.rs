@@ -28,8 +28,8 @@ mod table_info;
 pub mod tables;
 
 pub use backup::{
-    BackupReport, BackupRequest, BackupSummary, BackupView, Backups, DamagedBackup, RestoreReport,
-    backup, backups, restore,
+    BackupLock, BackupPlace, BackupReport, BackupRequest, BackupStorage, BackupSummary, BackupView,
+    BackupWriter, Backups, DamagedBackup, RestoreReport, backup, backups, restore,
 };
 pub use check::{CheckReport, Finding, ImageCheck};
 pub use disk::{create_staged, disk_usage};

@@ -91,7 +91,7 @@ fn ingest_graph(bank: &Bank, folder: &Path) {
     } else {
         IngestRequest {
             format: Format::Links {
-                pages: Some(folder.join("pages.tsv.gz")),
+                pages: Some(Input::File(folder.join("pages.tsv.gz"))),
             },
             ..request(vec![folder.join("links.tsv.gz")])
         }

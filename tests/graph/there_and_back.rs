@@ -58,7 +58,7 @@ fn way_back(folder: &Path, of: GraphOf, format: GraphFormat) -> Option<(Input, F
     let file = |name: &str| Input::File(folder.join(name));
     match (of, format) {
         (GraphOf::Pages, GraphFormat::Tsv) => {
-            let pages = Some(folder.join("pages.tsv"));
+            let pages = Some(file("pages.tsv"));
             Some((file("links.tsv"), Format::Links { pages }))
         }
         (of, GraphFormat::BvGraph) => {

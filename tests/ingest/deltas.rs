@@ -41,7 +41,7 @@ impl Case {
     }
 
     fn links(&self, text: &str, pages: Option<&str>, snapshot: bool) {
-        let pages = pages.map(|text| self.file("pages", text));
+        let pages = pages.map(|text| Input::named(self.file("pages", text)));
         let request = IngestRequest {
             format: Format::Links { pages },
             snapshot,

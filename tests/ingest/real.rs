@@ -53,7 +53,7 @@ fn links_and_pages_of_a_query_graph() {
     };
     let folder = shared.join("data/epa");
     let format = Format::Links {
-        pages: Some(folder.join("pages.tsv.gz")),
+        pages: Some(Input::File(folder.join("pages.tsv.gz"))),
     };
     let mut sources = format.sources(&[Input::File(folder.join("links.tsv.gz"))]);
     let (mut links, mut pages) = (0, 0);

@@ -37,6 +37,7 @@ mod power_cut;
 #[cfg(target_os = "linux")]
 mod preload;
 mod readers;
+mod remote_backups;
 mod schema_tables;
 #[path = "../support/mod.rs"]
 mod support;

@@ -48,7 +48,7 @@ impl TestBank {
         if crawl.exists() {
             bank.ingest(crawl, Format::JsonLines);
         } else {
-            let pages = Some(folder.join("pages.tsv.gz"));
+            let pages = Some(Input::File(folder.join("pages.tsv.gz")));
             bank.ingest(folder.join("links.tsv.gz"), Format::Links { pages });
         }
         bank

@@ -240,11 +240,12 @@ fn shown(path: &[String]) -> String {
 }
 
 /// The folders of the crates.
-const CRATES: [&str; 5] = [
+const CRATES: [&str; 6] = [
     "src",
     "src/algorithms",
     "src/formats",
     "src/python",
+    "src/remote",
     "src/store",
 ];
 

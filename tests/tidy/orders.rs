@@ -74,7 +74,7 @@ pub(super) const ORDERS: &[Order] = &[
         folder: &["engine"],
         lines: &[
             &["error", "clock"],
-            &["bank", "page_numbers"],
+            &["bank", "page_numbers", "remote"],
             &["applied_batches", "web_graph"],
             &["policy"],
             &["plan"],

@@ -30,7 +30,7 @@ fn all_places_name_one_version() {
             wrong.push(line.to_owned());
         }
     }
-    assert_eq!(count, 3);
+    assert_eq!(count, 4);
     let citation = fs::read_to_string(root().join("CITATION.cff")).unwrap();
     if value(&citation, "version: ") != version {
         wrong.push("CITATION.cff".to_owned());
@@ -50,7 +50,7 @@ fn all_places_name_one_version() {
 fn published_crates_carry_the_licences() {
     for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
         let text = fs::read_to_string(root().join(licence)).unwrap();
-        for crate_folder in ["src/algorithms", "src/formats", "src/store"] {
+        for crate_folder in ["src/algorithms", "src/formats", "src/remote", "src/store"] {
             let copy = fs::read_to_string(root().join(crate_folder).join(licence)).unwrap();
             assert!(
                 copy == text,

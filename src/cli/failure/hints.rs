@@ -45,6 +45,7 @@ pub(super) fn line(hint: &Hint) -> Option<String> {
     // These advise in terms of flags; a hint without a text here is printed by `inline`.
     let text = match hint {
         Hint::Store(hint) => store_hint(*hint)?,
+        Hint::Remote(advice) => advice,
         Hint::RefreshCold => DAMAGE,
         Hint::FixRecords(bad) => {
             return Some(bad_records_hint(

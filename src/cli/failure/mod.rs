@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue};
 use seedbank::display::{escape_controls, truncated};
-use seedbank::engine::error::{ErrorKind, PlanError};
+use seedbank::engine::error::{ErrorKind, PlanError, remote_advice};
 use seedbank::engine::{Bank, EngineError};
 use seedbank::ingest::InputError;
 #[cfg(feature = "serve")]
@@ -204,6 +204,7 @@ impl CliError {
             }
             #[cfg(feature = "serve")]
             Self::Serve(e) => serving::hint(e).map(ToOwned::to_owned),
+            Self::File { source, .. } => remote_advice(source).map(ToOwned::to_owned),
             Self::Threads(_) => Some("use fewer threads with --threads".to_owned()),
             _ => None,
         }

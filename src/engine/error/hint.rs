@@ -26,6 +26,8 @@ pub enum Hint {
     RaiseMemory,
     /// Check where the input came from; if it is genuine, decompress it, or convert it to JSON Lines.
     Expand,
+    /// The advice about a remote file.
+    Remote(&'static str),
     /// Check why the snapshot is empty. To report pages as gone, ingest a delta of records with
     /// `gone`.
     CheckExport,

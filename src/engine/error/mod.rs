@@ -353,6 +353,9 @@ impl EngineError {
     /// Returns what the caller can do about the error; `None` if there is no advice.
     #[must_use]
     pub fn hint(&self) -> Option<Hint> {
+        if let Some(advice) = remote_advice(self) {
+            return Some(Hint::Remote(advice));
+        }
         Some(match self {
             Self::Store(e) => Hint::Store(e.hint()?),
             Self::Input(InputError::NotRecords(seen)) => Hint::ConvertToRecords(seen.clone()),
@@ -400,6 +403,25 @@ impl EngineError {
             _ => return None,
         })
     }
+}
+
+/// Returns the advice about a remote file, if one of the causes of an error is about one.
+#[must_use]
+pub fn remote_advice(error: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
+    #[cfg(feature = "remote")]
+    {
+        let mut cause = Some(error);
+        while let Some(error) = cause {
+            let io: Option<&std::io::Error> = error.downcast_ref();
+            if let Some(remote) = io.and_then(seedbank_remote::RemoteError::of) {
+                return Some(remote.hint());
+            }
+            cause = error.source();
+        }
+    }
+    #[cfg(not(feature = "remote"))]
+    let _ = error;
+    None
 }
 
 const fn backup_error_kind(error: &BackupError) -> ErrorKind {

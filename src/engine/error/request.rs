@@ -58,6 +58,12 @@ pub enum RequestError {
     /// A graph of pages in a format that supports only hosts.
     #[error("the format supports only hosts; request the graph of sites")]
     GraphOfHosts,
+    /// An address in a build without remote files.
+    #[error("this build does not support remote files; build it with the feature `remote`")]
+    NoRemote,
+    /// A graph in the BV format by its address.
+    #[error("a BV graph consists of files on this machine, found an address; download them first")]
+    RemoteGraph,
     /// Parquet in a build without it.
     #[error("this build does not support Parquet; build it with the feature `parquet`")]
     NoParquet,

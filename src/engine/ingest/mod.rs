@@ -95,6 +95,7 @@ impl Bank {
     ///
     /// [`again`]: IngestRequest::again
     pub fn ingest(&self, request: &IngestRequest) -> Result<IngestReport> {
+        let request = &*request.found(self.shared_watch())?;
         let mut sources = request.format.sources(&request.inputs);
         let of_pages = sources.len();
         sources.extend(request.sites.iter().map(site_list_source));
@@ -315,7 +316,11 @@ fn first_name(request: &IngestRequest) -> String {
             || path.display().to_string(),
             |name| name.to_string_lossy().into_owned(),
         ),
-        _ => "stdin".to_owned(),
+        Some(Input::Remote(file)) => {
+            let name = file.name();
+            name.rsplit('/').next().unwrap_or(name).to_owned()
+        }
+        Some(Input::Stdin) | None => "stdin".to_owned(),
     }
 }
 

@@ -1,7 +1,12 @@
 //! What to ingest, and how.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use crate::engine::error::{RequestError, Result};
+use crate::engine::remote::{Inputs, address_of};
+use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{Format, Input};
 
 /// What to ingest, and how.
@@ -28,7 +33,8 @@ use seedbank_formats::ingest::{Format, Input};
     reason = "independent switches of one command"
 )]
 pub struct IngestRequest {
-    /// The inputs, which together form one batch.
+    /// The inputs, which together form one batch. Files may be addresses of remote ones, such as
+    /// `s3://bucket/day-*.jsonl.zst`; see the page [remote](crate::guide::remote) of the guide.
     pub inputs: Vec<Input>,
     /// Their format.
     pub format: Format,
@@ -62,7 +68,7 @@ pub struct IngestRequest {
 }
 
 impl IngestRequest {
-    /// Ingests files as one batch.
+    /// Ingests files as one batch, local or remote ones.
     ///
     /// ```
     /// use seedbank::IngestRequest;
@@ -82,6 +88,43 @@ impl IngestRequest {
                 .collect(),
             ..Self::default()
         }
+    }
+}
+
+impl IngestRequest {
+    /// Returns the request with the remote files that its addresses lead to.
+    pub(super) fn found(&self, watch: Arc<dyn Watch + Send>) -> Result<Cow<'_, Self>> {
+        let accompanying: Vec<&Input> = match &self.format {
+            Format::Links { pages } => pages.iter().collect(),
+            Format::BvGraph { urls } => urls.iter().collect(),
+            Format::CcGraph { vertices, ranks } => vertices.iter().chain(ranks).collect(),
+            _ => Vec::new(),
+        };
+        let mut all = self.inputs.iter().chain(&self.sites).chain(accompanying);
+        if all.all(|input| address_of(input).is_none()) {
+            return Ok(Cow::Borrowed(self));
+        }
+        let is_graph = matches!(self.format, Format::BvGraph { .. });
+        if is_graph && self.inputs.iter().any(|input| address_of(input).is_some()) {
+            return Err(RequestError::RemoteGraph.into());
+        }
+        let mut found = self.clone();
+        let mut inputs = Inputs::new(watch);
+        inputs.replace(&mut found.inputs)?;
+        if let Some(sites) = &mut found.sites {
+            inputs.replace_one(sites)?;
+        }
+        match &mut found.format {
+            Format::Links { pages: Some(one) } | Format::BvGraph { urls: Some(one) } => {
+                inputs.replace_one(one)?;
+            }
+            Format::CcGraph { vertices, ranks } => {
+                inputs.replace(vertices)?;
+                inputs.replace(ranks)?;
+            }
+            _ => {}
+        }
+        Ok(Cow::Owned(found))
     }
 }
 

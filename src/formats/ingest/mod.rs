@@ -45,6 +45,7 @@ mod location;
 mod normal_url;
 mod number;
 mod open;
+mod path_list;
 mod patterns;
 mod piece_parser;
 mod progress;
@@ -53,6 +54,7 @@ mod record;
 mod record_source;
 mod regex_sets;
 mod reject;
+mod remote_file;
 mod resolve_url;
 mod scheme;
 mod site_list;
@@ -79,6 +81,7 @@ pub use location::{
 };
 pub use location::{URL_PATTERN, host_end, push_url, registrable_domain};
 pub use open::{DetectedInput, Input, InputError};
+pub use path_list::path_list;
 pub use patterns::MEDIA;
 pub use patterns::{Patterns, PatternsError};
 pub use piece_parser::PieceParser;
@@ -93,6 +96,7 @@ pub use record_source::{RecordChunk, RecordChunks, RecordSource};
 pub use reject::{
     Fault, MAX_LISTED_REJECTS, Position, Reject, RejectReason, RejectWriter, within_limit,
 };
+pub use remote_file::{RemoteFile, address};
 pub use scheme::Scheme;
 pub use seedbank_algorithms::fetch_status::FetchStatus;
 pub use site_list::{SITE_FIELDS, SiteList, site_list_source};

@@ -1,4 +1,4 @@
-//! Opens inputs: files, files in ZIP archives, or standard input; decompressed while they are read.
+//! Opens inputs: files, files in ZIP archives, remote files or standard input; decompressed while they are read.
 
 use std::error::Error;
 use std::fmt;
@@ -11,20 +11,38 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use super::compression::{Compression, MAGIC_BYTES};
 use super::expansion::{self, Expansion};
 use super::progress::Progress;
+use super::remote_file::RemoteFile;
 use super::sniff::{DetectedFormat, HEAD_BYTES};
 use super::zip_member::ZipMember;
 use crate::display::counted;
 
 /// An input of a batch.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub enum Input {
-    /// A file (or a named pipe).
+    /// A file (or a named pipe). `Bank::ingest` also accepts an address, such as `s3://bucket/key`, and replaces
+    /// it by the files that it finds there.
     File(PathBuf),
     /// A file in a ZIP archive.
     Member(ZipMember),
     /// Standard input.
     Stdin,
+    /// A file on another machine.
+    Remote(Arc<dyn RemoteFile>),
 }
+
+impl PartialEq for Input {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::File(a), Self::File(b)) => a == b,
+            (Self::Member(a), Self::Member(b)) => a == b,
+            (Self::Stdin, Self::Stdin) => true,
+            (Self::Remote(a), Self::Remote(b)) => a.name() == b.name(),
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Input {}
 
 impl Input {
     /// Returns the input for a command-line argument: `-` is standard input.
@@ -43,6 +61,7 @@ impl Input {
             Self::File(path) => path,
             Self::Member(member) => return Ok(Some(member.stored)),
             Self::Stdin => return Ok(None),
+            Self::Remote(file) => return Ok(Some(file.length())),
         };
         let metadata = fs::metadata(path).map_err(|source| self.cannot_open(source))?;
         if metadata.is_dir() {
@@ -61,12 +80,13 @@ impl Input {
             Self::File(path) => Box::new(File::open(path).map_err(cannot_open)?),
             Self::Member(member) => Box::new(member.open().map_err(cannot_open)?),
             Self::Stdin => Box::new(io::stdin()),
+            Self::Remote(file) => file.open().map_err(cannot_open)?,
         };
         let counted = CountingReader::new(bytes, progress);
         let raw = counted.reads();
         let stored: Box<dyn Read + Send> = match self {
             Self::Member(member) => member.content(counted),
-            Self::File(_) | Self::Stdin => Box::new(counted),
+            Self::File(_) | Self::Stdin | Self::Remote(_) => Box::new(counted),
         };
         Opened::new(self.to_string(), stored, raw)
     }
@@ -85,6 +105,7 @@ impl fmt::Display for Input {
             Self::File(path) => path.display().fmt(f),
             Self::Member(member) => member.fmt(f),
             Self::Stdin => f.write_str("standard input"),
+            Self::Remote(file) => f.write_str(file.name()),
         }
     }
 }

@@ -12,7 +12,7 @@
 use super::open::{DetectedInput, Input, InputError};
 use super::piece_parser::PieceParser;
 use super::progress::Progress;
-use seedbank_algorithms::watch::{Interrupted, Watch};
+use seedbank_algorithms::watch::{Interrupted, Watch, is_interrupted};
 
 /// The approximate size of a piece, in bytes of decompressed input. Affects only speed, since no record is
 /// split between pieces.
@@ -175,8 +175,22 @@ pub struct Piece<'a> {
 pub enum Stop {
     /// The input cannot be read; the batch is refused.
     #[error(transparent)]
-    Input(#[from] InputError),
+    Input(InputError),
     /// The watch asked to stop.
     #[error(transparent)]
     Interrupted(#[from] Interrupted),
+}
+
+impl From<InputError> for Stop {
+    fn from(error: InputError) -> Self {
+        match &error {
+            // Reads of remote files end when the watch says so.
+            InputError::Open { source, .. } | InputError::Read { source, .. }
+                if is_interrupted(source) =>
+            {
+                Self::Interrupted(Interrupted)
+            }
+            _ => Self::Input(error),
+        }
+    }
 }

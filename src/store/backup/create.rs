@@ -13,10 +13,11 @@ use super::inventory::{BackupSummary, Inventory, InventoryFile};
 use super::repository::{FoundInventory, Repository};
 use super::separate_folders::ensure_separate;
 use super::sources::{Source, mode, sources};
+use super::storage::BackupPlace;
 use super::verify::{DamagedBackup, Faults, backup_fault, faults};
 use crate::disk::folder::marker_format;
 use crate::disk::free_space::ensure_free_space;
-use crate::disk::verified_copy::{copy, hash_file};
+use crate::disk::verified_copy::hash_file;
 use crate::error::BackupError;
 use crate::error::StoreError;
 use crate::publish::reader::Reader;
@@ -99,7 +100,7 @@ struct Written {
     fresh: HashMap<blake3::Hash, u64>,
 }
 
-/// Backs up the published state of a bank to a folder, which is created if it is missing. `at` is the time in
+/// Backs up the published state of a bank to a folder, which is created if it is missing, or to other storage. `at` is the time in
 /// seconds since 1970.
 ///
 /// The checksums of new table files are verified first: a damaged state is not backed up. Existing table files
@@ -109,7 +110,7 @@ struct Written {
 /// written once.
 pub fn backup(
     bank: &Path,
-    folder: &Path,
+    place: BackupPlace<'_>,
     request: &BackupRequest,
     at: u64,
     watch: &dyn Watch,
@@ -118,10 +119,12 @@ pub fn backup(
     // Errors of the bank are reported before a folder is created.
     marker_format(bank)?;
     drop(Reader::open_published(bank)?);
-    ensure_separate(bank, folder)?;
+    if let BackupPlace::Folder(folder) = place {
+        ensure_separate(bank, folder)?;
+    }
     let metadata = fs::metadata(bank).map_err(StoreError::io("look at", bank))?;
-    let repository = Repository::open_or_create(folder, mode(&metadata))?;
-    let _lock = repository.lock_exclusive(request.wait, watch)?;
+    let repository = Repository::open_or_create(place, mode(&metadata))?;
+    let lock = repository.lock_exclusive(request.wait, watch)?;
     // Waiting for the lock may have taken long, so the latest state is opened only now.
     let reader = Reader::open(bank)?;
     repository.prepare()?;
@@ -138,7 +141,7 @@ pub fn backup(
     let identity = reader.rocks.identity();
     let is_other = |inventory: &Inventory| !inventory.bank.is_empty() && inventory.bank != identity;
     if !identity.is_empty() && existing.readable().next_back().is_some_and(is_other) {
-        return Err(BackupError::OtherBank(folder.to_path_buf()).into());
+        return Err(BackupError::OtherBank(place.path()).into());
     }
     let mut written = Written::default();
     let copied = copy_all(bank, &reader, &repository, &existing, &mut written, watch);
@@ -167,10 +170,13 @@ pub fn backup(
         mode: mode(&metadata),
         files: written.files,
     };
+    // The files are named from here on; before, another process may have removed them.
+    lock.check(repository.path())?;
     repository.write_inventory(&entry)?;
     drop(reader);
     let made = entry.made.clone();
     let (written_files, written_bytes) = (written.fresh.len() as u64, written.fresh.values().sum());
+    lock.check(repository.path())?;
     let retention = delete_old(&repository, existing, entry, &written.fresh, request.keep)?;
     Ok(BackupReport {
         made,
@@ -219,7 +225,9 @@ fn copy_all(
             .filter(|(_, known)| known.is_none())
     };
     let bytes = new().map(|(source, _)| source.bytes).sum();
-    ensure_free_space(repository.path(), new().count() as u64, bytes)?;
+    if !repository.is_remote() {
+        ensure_free_space(repository.path(), new().count() as u64, bytes)?;
+    }
     let tables: HashSet<&str> = new()
         .filter_map(|(source, _)| source.table_file())
         .collect();
@@ -251,11 +259,7 @@ fn store_file(
                 return Ok((content, false));
             }
         }
-        let unfinished = repository.unfinished();
-        let content = copy(&source.path, &unfinished, source.mode, watch)?;
-        let place = repository.file(&content.hash);
-        // Replaces a file with this hash that is damaged.
-        fs::rename(&unfinished, &place).map_err(StoreError::io("write", &place))?;
+        let content = repository.store(&source.path, source.mode, watch)?;
         Ok((content, !existing.has(&content.hash, content.bytes)))
     };
     match store() {

@@ -1,4 +1,4 @@
-//! Backups of a bank's published state, in a folder of their own.
+//! Backups of a bank's published state, in a folder of their own or in other storage.
 //!
 //! ```text
 //! DIR/SEEDBANK-BACKUPS   the marker with the layout version
@@ -12,6 +12,9 @@
 //! modification time is not read again. Any other file is copied, hashed, read back from the disk and
 //! compared before it is renamed; the inventory comes last. So every file in `files` is intact, and a killed
 //! backup leaves only files that no inventory names, which the next backup uses or removes.
+//!
+//! Other storage ([`BackupStorage`]) has the same files, and no unfinished ones. A backup has its lock; readers have
+//! none, since a file that is read is either there or missing.
 
 mod create;
 mod inventory;
@@ -19,6 +22,7 @@ mod repository;
 mod restore;
 mod separate_folders;
 mod sources;
+mod storage;
 mod verify;
 
 pub use create::{BackupReport, BackupRequest, backup};
@@ -27,4 +31,5 @@ pub(crate) use repository::set_mode;
 pub use restore::{RestoreReport, restore};
 pub(crate) use separate_folders::ensure_separate;
 pub(crate) use sources::{mode, sources};
+pub use storage::{BackupLock, BackupPlace, BackupStorage, BackupWriter};
 pub use verify::{BackupView, Backups, DamagedBackup, backups};

@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 use super::inventory::{BackupSummary, Inventory, InventoryFile, STATE};
 use super::repository::{FoundInventory, Repository, set_mode};
 use super::separate_folders::ensure_separate;
+use super::storage::BackupPlace;
 use super::verify::{backup_fault, faults};
 use crate::disk::folder::{end_copy, sync_folder, write_marker};
 use crate::disk::free_space::ensure_free_space;
-use crate::disk::verified_copy::{Content, copy};
+use crate::disk::verified_copy::Content;
 use crate::error::BackupError;
 use crate::error::StoreError;
 use crate::format::upgrade_path;
@@ -42,15 +43,17 @@ pub struct RestoreReport {
 /// Cost: reads every file of the backup twice, once from the copy, and writes it once. After damage, also reads
 /// the files of other backups until one is intact.
 pub fn restore(
-    folder: &Path,
+    place: BackupPlace<'_>,
     bank: &Path,
     number: Option<u32>,
     watch: &dyn Watch,
 ) -> Result<RestoreReport, StoreError> {
     let start = Instant::now();
-    let repository = Repository::open(folder)?;
+    let repository = Repository::open(place)?;
     let _lock = repository.lock_shared()?;
-    ensure_separate(bank, folder)?;
+    if let BackupPlace::Folder(folder) = place {
+        ensure_separate(bank, folder)?;
+    }
     let inventories = repository.inventories()?;
     let restored = select_backup(&repository, &inventories, number).and_then(|inventory| {
         ensure_complete(&repository, inventory, watch)?;
@@ -214,11 +217,14 @@ fn restore_file(
         hash: file.hash,
         bytes: file.bytes,
     };
-    match copy(&from, to, file.mode, watch) {
+    match repository.copy_to(&file.hash, to, file.mode, watch) {
         Ok(copied) if copied == expected => Ok(()),
         Ok(_) => Err(damaged_file("differs from what was backed up".to_owned())),
         Err(StoreError::Io { source, path, .. })
-            if path == from && source.kind() != io::ErrorKind::PermissionDenied =>
+            if path == from
+                && source.kind() != io::ErrorKind::PermissionDenied
+                // That the network fails does not mean that a file is damaged.
+                && (!repository.is_remote() || source.kind() == io::ErrorKind::NotFound) =>
         {
             Err(damaged_file(format!("cannot be read: {source}")))
         }

@@ -1,14 +1,15 @@
 //! Verification of backups.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::io;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::inventory::{BackupSummary, Inventory};
 use super::repository::{FoundInventory, Repository};
-use crate::disk::verified_copy::{Content, hash_file};
+use super::storage::BackupPlace;
+use crate::disk::verified_copy::Content;
 use crate::error::StoreError;
 use seedbank_algorithms::watch::Watch;
 
@@ -83,10 +84,15 @@ pub(super) fn verify_inventory(
                 Some(format!("has {bytes} bytes, expected {}", file.bytes))
             }
             Some(_) if !thorough => None,
-            Some(_) => match hash_file(&repository.file(&file.hash), watch) {
+            Some(_) => match repository.hash(&file.hash, watch) {
                 Ok(found) if found == expected => None,
                 Ok(_) => Some("differs from what was backed up".to_owned()),
-                Err(StoreError::Io { source, .. }) => Some(format!("cannot be read: {source}")),
+                // That the network fails does not mean that a file is damaged.
+                Err(StoreError::Io { source, .. })
+                    if !repository.is_remote() || source.kind() == io::ErrorKind::NotFound =>
+                {
+                    Some(format!("cannot be read: {source}"))
+                }
                 Err(e) => return Err(e),
             },
         };
@@ -136,8 +142,12 @@ pub(super) fn backup_fault(inventory: &Inventory, faults: &Faults) -> Option<Str
 
 /// Lists the backups in a folder, without changing anything. With `verify`, the contents of all files are
 /// verified, otherwise only names and sizes.
-pub fn backups(folder: &Path, verify: bool, watch: &dyn Watch) -> Result<Backups, StoreError> {
-    let repository = Repository::open(folder)?;
+pub fn backups(
+    place: BackupPlace<'_>,
+    verify: bool,
+    watch: &dyn Watch,
+) -> Result<Backups, StoreError> {
+    let repository = Repository::open(place)?;
     let _lock = repository.lock_shared()?;
     let inventories = repository.inventories()?;
     let files = repository.files()?;

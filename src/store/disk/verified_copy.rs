@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::folder::open_regular;
 use crate::error::StoreError;
-use seedbank_algorithms::watch::Watch;
+use seedbank_algorithms::watch::{Interrupted, Watch, is_interrupted};
 
 /// The number of bytes read at a time.
 const PIECE: usize = 1 << 20;
@@ -22,7 +22,7 @@ pub(crate) struct Content {
 /// Reads a file to its end and calls `each` with each piece.
 fn each_piece(
     path: &Path,
-    file: &mut File,
+    file: &mut dyn Read,
     watch: &dyn Watch,
     mut each: impl FnMut(&[u8]) -> Result<(), StoreError>,
 ) -> Result<Content, StoreError> {
@@ -35,6 +35,8 @@ fn each_piece(
             Ok(0) => break,
             Ok(read) => read,
             Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            // Reads over the network end when the watch says so.
+            Err(e) if is_interrupted(&e) => return Err(Interrupted.into()),
             Err(e) => return Err(StoreError::io("read", path)(e)),
         };
         hasher.update(&buffer[..read]);
@@ -48,7 +50,33 @@ fn each_piece(
 /// Reads and hashes a file. Reports each byte as progress.
 pub(crate) fn hash_file(path: &Path, watch: &dyn Watch) -> Result<Content, StoreError> {
     let mut file = open_regular(path).map_err(StoreError::io("read", path))?;
-    each_piece(path, &mut file, watch, |piece| {
+    hash_reader(path, &mut file, watch)
+}
+
+/// As [`hash_file`] for an open file; `path` is its name for messages.
+pub(crate) fn hash_reader(
+    path: &Path,
+    file: &mut dyn Read,
+    watch: &dyn Watch,
+) -> Result<Content, StoreError> {
+    each_piece(path, file, watch, |piece| {
+        watch.advance(piece.len() as u64);
+        Ok(())
+    })
+}
+
+/// Reads and hashes a file, and writes its bytes. Reports each byte as progress.
+pub(crate) fn hash_and_write(
+    from: &Path,
+    to: &Path,
+    writer: &mut dyn Write,
+    watch: &dyn Watch,
+) -> Result<Content, StoreError> {
+    let mut file = open_regular(from).map_err(StoreError::io("read", from))?;
+    each_piece(from, &mut file, watch, |piece| {
+        writer
+            .write_all(piece)
+            .map_err(StoreError::io("write", to))?;
         watch.advance(piece.len() as u64);
         Ok(())
     })
@@ -64,11 +92,22 @@ pub(crate) fn copy(
     watch: &dyn Watch,
 ) -> Result<Content, StoreError> {
     let mut source = open_regular(from).map_err(StoreError::io("read", from))?;
+    copy_reader(from, &mut source, to, mode, watch)
+}
+
+/// As [`copy`] from an open file; `from` is its name for messages.
+pub(crate) fn copy_reader(
+    from: &Path,
+    source: &mut dyn Read,
+    to: &Path,
+    mode: u32,
+    watch: &dyn Watch,
+) -> Result<Content, StoreError> {
     // Nobody else may read the file before it has its final permissions.
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true).mode(0o600);
     let mut file = options.open(to).map_err(StoreError::io("write", to))?;
-    let copied = copy_into(from, &mut source, to, &mut file, mode, watch);
+    let copied = copy_into(from, source, to, &mut file, mode, watch);
     if copied.is_err() {
         // Best effort: the first error matters more.
         let _ = fs::remove_file(to);
@@ -78,7 +117,7 @@ pub(crate) fn copy(
 
 fn copy_into(
     from: &Path,
-    source: &mut File,
+    source: &mut dyn Read,
     to: &Path,
     file: &mut File,
     mode: u32,
@@ -117,7 +156,7 @@ fn drop_from_cache(file: &File) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seedbank_algorithms::watch::{Interrupted, Unwatched};
+    use seedbank_algorithms::watch::Unwatched;
 
     #[test]
     fn a_copy_has_the_bytes_and_the_permissions() {

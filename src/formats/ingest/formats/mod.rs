@@ -28,8 +28,6 @@ mod warc;
 mod wat;
 mod zip_archive;
 
-use std::path::PathBuf;
-
 use super::entries;
 use super::lines;
 use super::open::Input;
@@ -91,10 +89,10 @@ formats! {
     /// Links as TSV, optionally with pages in another TSV file.
     Links {
         /// A file of `url<TAB>spam<TAB>clicks<TAB>uncrawled_outlinks`.
-        pages: Option<PathBuf>,
+        pages: Option<Input>,
     } = "links",
         "One link per line: `from_url<TAB>to_url`; all pages count as crawled",
-        tsv::sources(inputs, pages.clone());
+        tsv::sources(inputs, pages.as_ref());
 
     /// A graph in the BV format; the input is its basename.
     BvGraph {

@@ -1,7 +1,5 @@
 //! Links and pages as tab-separated lines without a header.
 
-use std::path::PathBuf;
-
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::lines::{LineFormat, each};
 use crate::ingest::number::integer;
@@ -14,9 +12,9 @@ use crate::ingest::reject::{Fault, RejectReason};
 use crate::ingest::source::Sources;
 
 /// Returns the sources for lists of links, then the one for the list of their pages.
-pub(super) fn sources(inputs: &[Input], pages: Option<PathBuf>) -> Sources {
+pub(super) fn sources(inputs: &[Input], pages: Option<&Input>) -> Sources {
     let mut sources = each(inputs, LinksTsv);
-    let pages: Vec<Input> = pages.into_iter().map(Input::named).collect();
+    let pages: Vec<Input> = pages.into_iter().cloned().collect();
     sources.extend(each(&pages, PagesTsv));
     sources
 }

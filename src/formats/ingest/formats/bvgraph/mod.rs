@@ -50,8 +50,11 @@ pub(super) fn sources(inputs: &[Input], urls: Option<&Input>) -> Sources {
     for input in inputs {
         let basename = match input {
             Input::File(basename) => basename.clone(),
-            // A graph has several files: it cannot come from standard input, and none are found under this name.
+            // A graph has several files: it cannot come from standard input or an archive, and none are found under
+            // this name.
             Input::Stdin | Input::Member(_) => PathBuf::from("-"),
+            // Nor from another machine.
+            Input::Remote(file) => PathBuf::from(file.name()),
         };
         sources.push(Box::new(BvGraph {
             basename,

@@ -3,9 +3,7 @@
 //! The decoded footer is held while the file is read, and takes many times its size: a row group of
 //! one column takes some hundred bytes, and so does a column of the schema.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-
+use super::random_access::ReadAt;
 use super::thrift::list_length;
 use crate::ingest::open::InputError;
 use crate::ingest::source::Stop;
@@ -26,7 +24,7 @@ const MOST_COLUMNS: u64 = 10_000;
 /// not a footer is left to the decoder.
 pub(super) fn check(
     file: &str,
-    on_disk: &mut File,
+    on_disk: &dyn ReadAt,
     length: u64,
     max_held_bytes: usize,
 ) -> Result<(), Stop> {
@@ -66,15 +64,15 @@ pub(super) fn check(
 
 /// Reads from `before` bytes before the end on; returns the number of bytes read.
 fn read_before(
-    file: &mut File,
+    file: &dyn ReadAt,
     length: u64,
     before: u64,
     into: &mut [u8],
 ) -> std::io::Result<usize> {
-    file.seek(SeekFrom::Start(length.saturating_sub(before)))?;
+    let from = length.saturating_sub(before);
     let mut read = 0;
     while let Some(free) = into.get_mut(read..).filter(|free| !free.is_empty()) {
-        match file.read(free)? {
+        match file.read_at(from + read as u64, length, free)? {
             0 => break,
             more => read += more,
         }

@@ -9,8 +9,7 @@
 //! that is available.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Read};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 // Required by the trait `ChunkReader`.
@@ -18,6 +17,7 @@ use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
+use super::random_access::{PartReader, ReadAt};
 use super::thrift::{field, unsigned, varint};
 
 /// The size of a page that is always accepted, in bytes and in values.
@@ -45,7 +45,7 @@ pub(super) struct Chunk {
 /// An open Parquet file.
 #[derive(Clone)]
 pub(super) struct LimitedFile {
-    file: Arc<File>,
+    file: Arc<dyn ReadAt>,
     length: u64,
     /// In file order.
     chunks: Arc<Vec<Chunk>>,
@@ -71,9 +71,9 @@ struct PageMemory {
 }
 
 impl LimitedFile {
-    pub(super) fn new(file: File, length: u64, most: u64) -> Self {
+    pub(super) fn new(file: Arc<dyn ReadAt>, length: u64, most: u64) -> Self {
         Self {
-            file: Arc::new(file),
+            file,
             length,
             chunks: Arc::default(),
             memory: Arc::default(),
@@ -106,6 +106,7 @@ impl LimitedFile {
 
     /// Begins a row group: all pages are done.
     pub(super) fn next_group(&self) {
+        self.file.next_group();
         let mut memory = self.memory();
         let columns = std::mem::take(&mut memory.columns);
         memory.done += columns.into_values().flatten().sum::<u64>();
@@ -120,6 +121,11 @@ impl LimitedFile {
     /// Declares that no row points into pages that are done.
     pub(super) fn release(&self) {
         self.memory().done = 0;
+    }
+
+    /// Takes the error of a read over the network, and its position.
+    pub(super) fn take_failure(&self) -> Option<(u64, std::io::Error)> {
+        self.file.take_failure()
     }
 
     /// Returns whether a page was refused because of the limit.
@@ -188,10 +194,16 @@ impl LimitedFile {
         Ok(())
     }
 
-    fn at(&self, start: u64) -> Result<File> {
-        let mut file = self.file.try_clone()?;
-        file.seek(SeekFrom::Start(start))?;
-        Ok(file)
+    /// Returns a reader from a position on.
+    fn at(&self, position: u64) -> PartReader {
+        let chunk = self.chunk(position);
+        // Behind its end are other columns, which may not be read at all.
+        let end = chunk.map(|chunk| chunk.start.saturating_add(chunk.stored));
+        PartReader {
+            file: Arc::clone(&self.file),
+            position,
+            end: end.filter(|end| *end > position).unwrap_or(self.length),
+        }
     }
 }
 
@@ -202,10 +214,10 @@ impl Length for LimitedFile {
 }
 
 impl ChunkReader for LimitedFile {
-    type T = BufReader<File>;
+    type T = BufReader<PartReader>;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
-        let mut read = BufReader::new(self.at(start)?);
+        let mut read = BufReader::new(self.at(start));
         self.check(start, read.fill_buf()?)?;
         Ok(read)
     }
@@ -219,10 +231,7 @@ impl ChunkReader for LimitedFile {
         }
         self.take(start, length as u64)?;
         let mut bytes = Vec::with_capacity(length);
-        let read = self
-            .at(start)?
-            .take(length as u64)
-            .read_to_end(&mut bytes)?;
+        let read = self.at(start).take(length as u64).read_to_end(&mut bytes)?;
         if read != length {
             return Err(ParquetError::EOF("it has become shorter".to_owned()));
         }

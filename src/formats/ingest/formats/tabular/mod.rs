@@ -35,6 +35,10 @@ mod limited_file;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(feature = "parquet")]
+mod place;
+#[cfg(feature = "parquet")]
+mod random_access;
+#[cfg(feature = "parquet")]
 mod record_batches;
 mod row;
 mod splitter;

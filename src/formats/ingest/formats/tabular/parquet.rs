@@ -1,7 +1,5 @@
 //! Apache Parquet: row groups of column chunks, whose pages are decoded one after another.
 
-use std::fs::File;
-use std::io::{Seek, SeekFrom};
 use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Schema};
@@ -18,9 +16,11 @@ use super::column_map::ColumnMap;
 use super::error::TableError;
 use super::footer;
 use super::limited_file::{Chunk, LimitedFile};
+use super::place::{random_access, read_error};
+use super::random_access::ReadAt;
 use crate::ingest::catch_panic::catch_panic;
 use crate::ingest::formats::file_source::{FileFormat, OpenFile};
-use crate::ingest::open::{Input, InputError, Opened};
+use crate::ingest::open::InputError;
 use crate::ingest::progress::Progress;
 use crate::ingest::sniff::DetectedFormat;
 use crate::ingest::source::{Piece, Pieces, Stop};
@@ -59,14 +59,19 @@ impl FileFormat for Parquet {
         }
         let read = file.opened.ahead().len() as u64;
         let progress = file.progress;
-        let (on_disk, is_copy) = seekable(&file.input, file.opened, &progress)?;
-        let length = on_disk
-            .metadata()
-            .map_err(|source| open_error(&file.input, source))?
-            .len();
-        let mut table = Table::open(name, on_disk, length, file.max_held_bytes)?;
+        let place = random_access(&file.input, file.opened, &progress)?;
+        let length = place.length;
+        let opened = Table::open(name, Arc::clone(&place.file), length, file.max_held_bytes);
+        let mut table = opened.map_err(|error| match place.file.take_failure() {
+            Some(failure) => read_error(&file.input.to_string(), failure),
+            None => error,
+        })?;
         // The bytes that were looked at, or all of standard input, are counted already.
-        table.reported = if is_copy { length } else { read.min(length) };
+        table.reported = if place.is_copy {
+            length
+        } else {
+            read.min(length)
+        };
         Ok(Box::new(std::iter::from_fn(move || {
             while !table.is_ended {
                 if let Err(interrupted) = progress.proceed() {
@@ -85,46 +90,6 @@ impl FileFormat for Parquet {
             None
         })))
     }
-}
-
-fn open_error(input: &Input, source: std::io::Error) -> InputError {
-    InputError::Open {
-        file: input.to_string(),
-        source,
-    }
-}
-
-/// Returns a file that can be sought in: the input, or a temporary copy of it. The flag is set for a
-/// copy.
-fn seekable(
-    input: &Input,
-    mut opened: Opened,
-    progress: &Progress<'_>,
-) -> Result<(File, bool), Stop> {
-    // A pipe is open already, and is not opened again.
-    if let Input::File(path) = input
-        && std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
-    {
-        let file = File::open(path).map_err(|source| open_error(input, source))?;
-        return Ok((file, false));
-    }
-    let spool_error = |error| Stop::from(TableError::Spool(error));
-    let mut spool = tempfile::tempfile().map_err(spool_error)?;
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        progress.proceed()?;
-        let (length, failed) = opened.fill(&mut buffer);
-        if let Some(error) = failed {
-            return Err(opened.error(error, 0).into());
-        }
-        let read = buffer.get(..length).unwrap_or_default();
-        std::io::Write::write_all(&mut spool, read).map_err(spool_error)?;
-        if length < buffer.len() {
-            break;
-        }
-    }
-    spool.seek(SeekFrom::Start(0)).map_err(spool_error)?;
-    Ok((spool, true))
 }
 
 /// A Parquet file that is being read.
@@ -156,11 +121,11 @@ struct Table {
 impl Table {
     fn open(
         file: String,
-        mut on_disk: File,
+        on_disk: Arc<dyn ReadAt>,
         length: u64,
         max_held_bytes: usize,
     ) -> Result<Self, Stop> {
-        footer::check(&file, &mut on_disk, length, max_held_bytes)?;
+        footer::check(&file, &*on_disk, length, max_held_bytes)?;
         let pages = LimitedFile::new(on_disk, length, max_held_bytes as u64);
         Ok(Self::new(file, pages, length, max_held_bytes)?)
     }
@@ -247,6 +212,9 @@ impl Table {
 
     /// Converts an error, unless the cause is that the pages take too much memory.
     fn refusal(&self, error: TableError) -> Stop {
+        if let Some(failure) = self.pages.take_failure() {
+            return read_error(&self.file, failure);
+        }
         if !self.pages.is_over_limit() {
             return error.into();
         }
