@@ -90,7 +90,7 @@ EOF
 if [ -d src/python ]; then
   if command -v maturin >/dev/null; then
     RUSTFLAGS=$flags CFLAGS=$cflags CXXFLAGS=$cflags \
-      maturin build --release --locked --strip --manifest-path src/python/Cargo.toml --out "$dist"
+      maturin build --release --locked --strip --features remote --manifest-path src/python/Cargo.toml --out "$dist"
     maturin sdist --manifest-path src/python/Cargo.toml --out "$dist"
   else
     echo "SKIPPED the Python package: pip install maturin"

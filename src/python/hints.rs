@@ -40,6 +40,7 @@ pub(crate) fn text(hint: &Hint) -> Option<String> {
                 "check the input; if the loss is intended, use max_loss={least}"
             ));
         }
+        Hint::Remote(advice) => advice,
         Hint::NameRejectsFile => "name a file for the list with `rejects`",
         Hint::RemoveOrNameRejectsFile => {
             "remove lists that are no longer needed, or name a file for the list with `rejects`"

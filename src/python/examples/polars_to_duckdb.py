@@ -7,10 +7,13 @@ from seedbank_engine import Bank
 
 CRAWL = globals().get("CRAWL", "crawl.jsonl.gz")
 BANK = globals().get("BANK", "crawl.bank")
+ADDRESS = globals().get("ADDRESS")  # such as s3://bucket/crawl.jsonl.gz
 
 frame = polars.read_ndjson(CRAWL, infer_schema_length=None)
 bank = Bank.create(BANK)
 bank.ingest(frame, snapshot=True)
+if ADDRESS is not None:
+    bank.ingest(ADDRESS, snapshot=True)
 bank.refresh(goal="coverage")
 
 found = bank.seeds()

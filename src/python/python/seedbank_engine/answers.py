@@ -172,11 +172,11 @@ class AbsentSeed(TypedDict):
 
 
 class ActualEvaluation(TypedDict):
-    """Output of `seedbank evaluate BANK actual --format json`: what crawlers fetched from each seed, by what they
-    said themselves, beside what the lists promised. Values are in units."""
+    """Output of `seedbank evaluate BANK actual --format json`: what crawlers fetched from each seed according to
+    their own records, beside what the lists promised. Values are in units."""
 
     state: StateView
-    """The state, by whose attributes pages are valued."""
+    """The state whose attributes determine the values of pages."""
     batches: list[int]
     """The batches with fetches, undone ones left out."""
     plans: list[PlanActual]
@@ -338,7 +338,7 @@ class BatchView(TypedDict):
     failed: int
     """Number of pages whose fetch failed."""
     failing: int
-    """Number of pages with failed fetches since the last one that did not fail, after the batch."""
+    """Number of pages whose last fetch failed, after the batch."""
 
 
 class BlockedCounts(TypedDict):
@@ -1342,7 +1342,7 @@ class FailingPages(TypedDict):
 
 
 class Failures(TypedDict):
-    """The fetches of a page that failed after the last one that did not."""
+    """The failed fetches of a page after its last fetch that did not fail."""
 
     status: FetchStatus
     """The result of the last one."""
@@ -1366,7 +1366,7 @@ class FetchCounts(TypedDict):
 
 
 class FetchOrigin(TypedDict):
-    """How a crawler came to the last fetch of a page that it attributed to a seed, as it says."""
+    """Origin of the last fetch of a page that a crawler attributed to a seed, as reported by the crawler."""
 
     batch: int
     """Batch with the fetch."""
@@ -1573,7 +1573,7 @@ class LastBatch(TypedDict):
     failed: int
     """Number of pages whose fetch failed."""
     failing: int
-    """Number of pages with failed fetches since the last one that did not fail, after the batch."""
+    """Number of pages whose last fetch failed, after the batch."""
     rejects_file: Union[str, None]
     """List of rejected and stale records in the bank's folder; `null` if there are none, the user named another
     file, or the list was removed."""
@@ -1585,7 +1585,7 @@ class LearnedCounts(TypedDict):
     fetched_again: int
     """Number of pages that were fetched before and are fetched again."""
     days: float
-    """Days between these fetches and the ones before, together."""
+    """Total number of days between these fetches and the previous ones."""
     new_links: int
     """Links that the bank saw for the first time in these fetches."""
     tried: int
@@ -2047,7 +2047,7 @@ class NextComparison(TypedDict):
     log_day_ratio: Union[Estimate, None]
     """The logarithm of `day_ratio`, with its standard error over the days; `null` without days."""
     largest_day: float
-    """The largest part of all that the learned list found that was found on one day, from 0 to 1."""
+    """The share of the pages found by the learned list that it found on its best day, from 0 to 1."""
     verdict: NextVerdict
     """What follows."""
 
@@ -2072,7 +2072,7 @@ class NextEvaluation(TypedDict):
     replayed: NextComparison
     """The learned list beside the best baseline when replayed."""
     closed_loop: NextComparison
-    """The same in the closed loop. Replayed lists of the same pages every day are flattered, since what they
+    """The same in the closed loop. Replays favour lists that have the same pages every day, since what these
     missed the day before counts again; in the closed loop it does not."""
 
 
@@ -2584,7 +2584,7 @@ class PlanActual(TypedDict):
     promises: bool
     """Whether the evidence of any of these refreshes promises pages. Cores promise nothing."""
     valued: bool
-    """Whether fetches are valued. Values by PageRank are not those of single pages."""
+    """Whether fetches have values; `false` if the plan values pages by PageRank."""
     seeds: list[SeedActual]
     """The seeds of these lists: those of the last list in its order, then the others by URL."""
 
@@ -3030,7 +3030,7 @@ class Seed2(TypedDict):
     url: str
     """URL of the page."""
     site: str
-    """Site of the page: a host, or a registrable_domain domain."""
+    """Site of the page: a host, or a registrable domain."""
     method: Method
     """Method that selected it."""
     plan: str
@@ -3055,7 +3055,7 @@ class Seed2(TypedDict):
     """Policy that puts the page on the list independently of the method; `null` for a seed that the method
     selected and that is not pinned."""
     failures: NotRequired[Failures]
-    """Fetches of the page that failed since the last one that did not; absent if none did."""
+    """Failed fetches of the page after its last fetch that did not fail; absent if there are none."""
     seats: NotRequired[int]
     """Number of seeds allocated to the site, if the plan allocates a total."""
     succeeds: NotRequired[SuccessorView]
@@ -3071,7 +3071,7 @@ class Seed3(TypedDict):
     url: str
     """URL of the page."""
     site: str
-    """Site of the page: a host, or a registrable_domain domain."""
+    """Site of the page: a host, or a registrable domain."""
     method: Method
     """Method that selected it."""
     plan: str
@@ -3085,7 +3085,7 @@ class Seed3(TypedDict):
     """Policy that puts the page on the list independently of the method; `null` for a seed that the method
     selected and that is not pinned."""
     failures: NotRequired[Failures]
-    """Fetches of the page that failed since the last one that did not; absent if none did."""
+    """Failed fetches of the page after its last fetch that did not fail; absent if there are none."""
     succeeds: NotRequired[SuccessorView]
     """Seed that it replaces, which is gone, spam or no longer a hub; only with the plan parameter `succeed`."""
 
@@ -3098,10 +3098,10 @@ class SeedActual(TypedDict):
     counts: SeedCounts
     """Fetches that crawlers attributed to it while it was on the last list."""
     value: Union[float, None]
-    """Value of the pages of these fetches that are crawled today, duplicates left out, one by one; `null` if
+    """Sum over these fetches of the value of the page, if it is crawled today and not a duplicate; `null` if
     pages are not valued."""
     value_per_fetch: Union[float, None]
-    """That value divided by the number of all fetches, failed ones included; `null` without fetches."""
+    """This sum divided by the number of all fetches, including failed ones; `null` without fetches."""
     promised: NotRequired[SeedPromise]
     """What the lists promised, added up over the refreshes; absent if they promised nothing."""
     rank: NotRequired[int]
@@ -3191,7 +3191,7 @@ class SeedCores1(TypedDict):
     url: str
     """URL of the page."""
     site: str
-    """Site of the page: a host, or a registrable_domain domain."""
+    """Site of the page: a host, or a registrable domain."""
     method: Literal["cores"]
     """Method that selected it."""
     plan: str
@@ -3211,7 +3211,7 @@ class SeedCores1(TypedDict):
     """Policy that puts the page on the list independently of the method; `null` for a seed that the method
     selected and that is not pinned."""
     failures: NotRequired[Failures]
-    """Fetches of the page that failed since the last one that did not; absent if none did."""
+    """Failed fetches of the page after its last fetch that did not fail; absent if there are none."""
     succeeds: NotRequired[SuccessorView]
     """Seed that it replaces, which is gone, spam or no longer a hub; only with the plan parameter `succeed`."""
 
@@ -3274,7 +3274,7 @@ class SeedOfSite(TypedDict):
 
 
 class SeedPromise(TypedDict):
-    """What the evidence of a refresh promised of a seed."""
+    """What the evidence of a refresh promised for a seed."""
 
     pages: int
     """Pages that the seed was the first to reach or cover: a crawl of them has as many fetches."""
@@ -3382,8 +3382,7 @@ class SiteFacts(TypedDict):
     pages: SitePageCounts
     """Number of its pages by state."""
     failing: list[FailingPages]
-    """Number of its pages with failed fetches since the last one that did not fail, by the result of the last
-    fetch: the most frequent first."""
+    """Number of its pages whose last fetch failed, by the result of that fetch: the most frequent first."""
     intra_links: int
     """Number of links between its pages."""
     inter_links: int
@@ -3628,7 +3627,7 @@ class Status(TypedDict):
     site_mode: SiteMode
     """Definition of a site."""
     url_rules: UrlRules
-    """LoadedPolicy of URL normalisation."""
+    """Rules of URL normalisation."""
     suffix_list: str
     """Version of the public suffix list."""
     at: int
@@ -3984,8 +3983,8 @@ class PlanParameters(TypedDict, total=False):
     """Maximum number of seeds that differ from the plan's previous list; pages that can no longer be seeds leave
     regardless."""
     max_failures: int | None
-    """Number of failed fetches, one after another and without any that did not fail since, that keeps a page from
-    being a seed; 0 allows any number. Default: 3 for a new plan with a goal, else 0."""
+    """Number of consecutive failed fetches after which a page cannot be a seed; 0 allows any number. Default: 3
+    for a new plan with a goal, else 0."""
     max_hubs: int | None
     """Maximum number of hubs of a core. Range: at least 1. Default: no limit."""
     max_per_domain: Limit | None
@@ -4023,8 +4022,8 @@ class PlanParameters(TypedDict, total=False):
     positive_only: bool | None
     """Stop before a seed that adds nothing. Default: true."""
     rest: int | None
-    """Days before the last fetch in the bank within which a page that was fetched is no seed; 0 allows any page.
-    Range: 0 to 36500. Default: 0."""
+    """Do not select pages that were fetched within this number of days before the last fetch in the bank; 0
+    allows any page. Range: 0 to 36500. Default: 0."""
     rng_seed: int | None
     """For random: the seed of the random numbers. Default: 0."""
     scope: Scope | None
