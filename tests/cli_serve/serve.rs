@@ -17,7 +17,7 @@ use crate::support::command::Place;
 use crate::support::http::{Served, encoded, links};
 
 /// A place with a crawl in `bank`: a snapshot and a day, with a refresh after each.
-fn crawled() -> Place {
+pub fn crawled() -> Place {
     let place = Place::with_bank();
     let pages = ["--pages", "2000", "--days", "2", "--rng-seed", "1"];
     place
@@ -219,48 +219,6 @@ fn every_address_is_a_page_and_what_the_command_line_prints() {
         served.get("/v1/core-links?core=2").done(),
         place.run(&links).done()
     );
-    served.stop();
-}
-
-/// Lists are objects with a part of the lines that the command line prints.
-#[test]
-fn lists_are_the_lines_of_the_command_line_in_parts() {
-    let place = crawled();
-    let served = Served::start(&place, &["bank"]);
-    let lines = |args: &[&str]| place.run(&[args, &["--format", "jsonl"]].concat());
-    for (name, args) in [
-        ("seeds", &["seeds", "bank"][..]),
-        ("cores", &["cores", "bank"]),
-        ("seeds", &["seeds", "bank", "--refresh", "1"]),
-    ] {
-        let printed = lines(args).json_lines();
-        let refresh = if args.len() > 2 { 1 } else { 2 };
-        let mut found = Vec::new();
-        for offset in (0..=printed.len()).step_by(7) {
-            let path = format!("/v1/{name}?refresh={refresh}&limit=7&offset={offset}");
-            let mut part = served.get(&path).json();
-            assert_eq!(part["total"], printed.len(), "{path}");
-            assert_eq!(part["offset"], offset, "{path}");
-            assert_eq!(part["refresh"], refresh, "{path}");
-            found.append(part[name].as_array_mut().unwrap());
-        }
-        assert_eq!(found, printed, "{args:?}");
-    }
-    for (query, args) in [
-        ("", &["diff", "bank"][..]),
-        ("&from=2&to=1", &["diff", "bank", "2", "1"]),
-    ] {
-        let mut printed = lines(args).json_lines();
-        let summary = printed.remove(0)["summary"].take();
-        let mut found = Vec::new();
-        for offset in (0..=printed.len()).step_by(9) {
-            let path = format!("/v1/diff?limit=9&offset={offset}{query}");
-            let mut part = served.get(&path).json();
-            assert_eq!(part["summary"], summary, "{path}");
-            found.append(part["seeds"].as_array_mut().unwrap());
-        }
-        assert_eq!(found, printed, "{args:?}");
-    }
     served.stop();
 }
 

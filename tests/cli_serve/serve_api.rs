@@ -9,6 +9,7 @@ use std::path::Path;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
+use crate::serve::crawled;
 use crate::support::command::Place;
 use crate::support::http::{Answer, Served, encoded};
 use crate::support::plans::refresh;
@@ -243,6 +244,48 @@ fn an_empty_bank_is_answered_too() {
                 status => assert_eq!(status, 404, "{address}: {told}"),
             }
         }
+    }
+    served.stop();
+}
+
+/// Lists are objects with a part of the lines that the command line prints.
+#[test]
+fn lists_are_the_lines_of_the_command_line_in_parts() {
+    let place = crawled();
+    let served = Served::start(&place, &["bank"]);
+    let lines = |args: &[&str]| place.run(&[args, &["--format", "jsonl"]].concat());
+    for (name, args) in [
+        ("seeds", &["seeds", "bank"][..]),
+        ("cores", &["cores", "bank"]),
+        ("seeds", &["seeds", "bank", "--refresh", "1"]),
+    ] {
+        let printed = lines(args).json_lines();
+        let refresh = if args.len() > 2 { 1 } else { 2 };
+        let mut found = Vec::new();
+        for offset in (0..=printed.len()).step_by(7) {
+            let path = format!("/v1/{name}?refresh={refresh}&limit=7&offset={offset}");
+            let mut part = served.get(&path).json();
+            assert_eq!(part["total"], printed.len(), "{path}");
+            assert_eq!(part["offset"], offset, "{path}");
+            assert_eq!(part["refresh"], refresh, "{path}");
+            found.append(part[name].as_array_mut().unwrap());
+        }
+        assert_eq!(found, printed, "{args:?}");
+    }
+    for (query, args) in [
+        ("", &["diff", "bank"][..]),
+        ("&from=2&to=1", &["diff", "bank", "2", "1"]),
+    ] {
+        let mut printed = lines(args).json_lines();
+        let summary = printed.remove(0)["summary"].take();
+        let mut found = Vec::new();
+        for offset in (0..=printed.len()).step_by(9) {
+            let path = format!("/v1/diff?limit=9&offset={offset}{query}");
+            let mut part = served.get(&path).json();
+            assert_eq!(part["summary"], summary, "{path}");
+            found.append(part["seeds"].as_array_mut().unwrap());
+        }
+        assert_eq!(found, printed, "{args:?}");
     }
     served.stop();
 }
