@@ -4,7 +4,7 @@
 //!
 //! | module | purpose |
 //! | --- | --- |
-//! | `bank`, `error`, `clock`, `applied_batches`, `web_graph` | the folder; errors; the current time; batches and their rhythm; the graph of all pages |
+//! | `bank`, `error`, `clock`, `applied_batches`, `web_graph` | the folder; errors; the current time; the batches that were not undone; the graph of all pages |
 //! | `remote` | remote files in place of local ones |
 //! | `policy` | which pages may be seeds, and how many of them |
 //! | `plan` | a method with its parameters, under a name |
