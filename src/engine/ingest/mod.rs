@@ -320,7 +320,7 @@ fn first_name(request: &IngestRequest) -> String {
             let name = file.name();
             name.rsplit('/').next().unwrap_or(name).to_owned()
         }
-        Some(Input::Stdin) | None => "stdin".to_owned(),
+        Some(Input::Member(_) | Input::Stdin) | None => "stdin".to_owned(),
     }
 }
 

@@ -82,7 +82,7 @@ impl Inputs {
 pub(in crate::engine) fn address_of(input: &Input) -> Option<&str> {
     match input {
         Input::File(path) => address(path),
-        Input::Stdin | Input::Remote(_) => None,
+        Input::Member(_) | Input::Stdin | Input::Remote(_) => None,
     }
 }
 

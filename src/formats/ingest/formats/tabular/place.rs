@@ -65,7 +65,7 @@ pub(super) fn random_access(
                 false,
             )
         }
-        Input::File(_) | Input::Stdin => local(copied(opened, progress)?, true),
+        Input::File(_) | Input::Member(_) | Input::Stdin => local(copied(opened, progress)?, true),
     }
 }
 
