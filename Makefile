@@ -25,7 +25,7 @@ LONG_CROWDS ?= 60
 RUNS      ?= 20
 PYTHON    ?= python3
 # Features of the packages beyond the default ones.
-DIST_FEATURES ?= remote
+DIST_FEATURES ?= remote,mcp
 # What a run skips, a line for each thing; `make test` names it last.
 SKIPPED   := $(abspath $(TARGET))/skipped
 SKIP      := skip() { echo "SKIPPED $$1"; mkdir -p "$(dir $(SKIPPED))"; echo "$$1" >>"$(SKIPPED)"; }; skip

@@ -2,7 +2,7 @@
 # Builds the packages of a release into the folder `dist` of the target folder: a tar file of the program and
 # what belongs to it, a Debian package, the bill of materials, the Python wheel, and checksums.
 #
-#   DIST_FEATURES=remote .ci/dist/make.sh
+#   DIST_FEATURES=remote,mcp .ci/dist/make.sh
 #
 # DIST_FEATURES names features beyond the default ones. The packages depend on the sources, the compilers and
 # the features alone: no path of this machine is in the program, and the only date is that of the changelog.
@@ -24,8 +24,6 @@ command -v cargo-deb >/dev/null || {
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
 date=$(sed -n "s/^## $version - \([0-9-]*\)\$/\1/p" CHANGELOG.md)
 [ -n "$date" ] || { echo "CHANGELOG.md has no line '## $version - DATE'" >&2; exit 1; }
-SOURCE_DATE_EPOCH=$(date -d "$date" +%s)
-export SOURCE_DATE_EPOCH
 host=$(rustc -vV | sed -n 's/^host: //p')
 name=seedbank-$version-$host
 release=$CARGO_TARGET_DIR/release
@@ -34,8 +32,7 @@ stage=$release/stage
 rm -rf "$dist" "$stage"
 mkdir -p "$dist" "$stage"
 
-# The program. Sources are named by paths that are the same everywhere. The C++ library is linked in, so that
-# the program runs where that of the distribution is older: its folder has no shared one.
+# The program. Sources are named by paths that are the same everywhere.
 features=()
 [ -z "${DIST_FEATURES:-}" ] || features=(--features "$DIST_FEATURES")
 "$CARGO" fetch --locked
@@ -45,11 +42,13 @@ for crates in "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*; do
   flags="$flags --remap-path-prefix=$crates=/crates"
   cflags="$cflags -ffile-prefix-map=$crates=/crates"
 done
-mkdir -p "$release/static"
-ln -sf "$(c++ -print-file-name=libstdc++.a)" "$release/static/libstdc++.a"
 RUSTFLAGS=$flags CFLAGS=$cflags CXXFLAGS=$cflags \
-  "$CARGO" rustc --locked --release --bin seedbank "${features[@]}" -- -L "native=$release/static"
+  "$CARGO" build --locked --release --bin seedbank "${features[@]}"
 program=$release/seedbank
+# The packages have the date of the changelog. No source asks for the date of compilation, and with this variable set
+# RocksDB would be compiled again for a new date.
+SOURCE_DATE_EPOCH=$(date -d "$date" +%s)
+export SOURCE_DATE_EPOCH
 
 # What belongs to it, in the folders of an installation below /usr/local.
 mkdir -p "$stage"/{bin,lib/seedbank,debian} "$stage"/share/{man/man1,doc/seedbank/examples} \

@@ -46,11 +46,10 @@ Licences of the software in this program
 ========================================
 
 Seedbank itself is licensed under MIT or Apache-2.0, at your choice (LICENSE-MIT, LICENSE-APACHE). It contains the
-packages below. Where a package may be used under one of several licences, each of its texts is here. Packages
-without a text of their own offer Apache-2.0, whose text is in LICENSE-APACHE.
+packages below. Where a package may be used under one of several licences, each of its texts is here. A package
+without a text of its own has that of its repository, or offers Apache-2.0, whose text is in LICENSE-APACHE.
 
-The standard library of Rust (MIT OR Apache-2.0, the Rust Project Developers) and the C++ library of GCC (GPL-3.0 with
-the GCC Runtime Library Exception) are linked in too.
+The standard library of Rust (MIT OR Apache-2.0, the Rust Project Developers) is linked in too.
 
 """
 TERMS = re.compile(r"^(un)?licen[cs]e|^copying|^notice|^copyright", re.IGNORECASE)
@@ -108,6 +107,17 @@ def texts_of(package):
                 yield text
 
 
+def texts_of_siblings(package, others):
+    """The texts of packages with the same terms from the same repository, for one that is published without a text."""
+    same = [
+        other
+        for other in others
+        if package["repository"] and other["repository"] == package["repository"]
+        and expression(other) == expression(package)
+    ]  # fmt: skip
+    return list(dict.fromkeys(text for other in same for text in texts_of(other)))
+
+
 def text_in(folder, name):
     path, _, part = name.partition(":")
     text = (folder / path).read_text(encoding="utf-8", errors="replace")
@@ -146,7 +156,7 @@ def write_licences(path, third_parties):
     for package in third_parties:
         title = f"{package['name']} {package['version']}"
         overview.append(f"{title}: {expression(package)}")
-        texts = list(texts_of(package))
+        texts = list(texts_of(package)) or texts_of_siblings(package, third_parties)
         if not texts and "Apache-2.0" not in expression(package):
             sys.exit(f"{title} has no licence text, and its terms are {expression(package) or 'not declared'}")
         for text in texts:
