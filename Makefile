@@ -262,7 +262,7 @@ dist: deps
 dist-test:
 	.ci/dist/test.sh "$(TARGET)/dist"
 
-# Packages have no profiles: with those of this repository, what is compiled is not compiled again.
+# Packages have no profiles: with those of this repository, most of what is compiled is not compiled again.
 package: deps
 	@mkdir -p "$(TARGET)"
 	sed -n '/^\[profile\.dev/,/^\[profile\.release/{ /^\[profile\.release/!p }' Cargo.toml >"$(TARGET)/profiles.toml"

@@ -4,8 +4,8 @@
 #
 #   DIST_FEATURES=remote,mcp .ci/dist/make.sh
 #
-# DIST_FEATURES names features beyond the default ones. The packages depend on the sources, the compilers and
-# the features alone: no path of this machine is in the program, and the only date is that of the changelog.
+# DIST_FEATURES names features beyond the default ones. No path of this machine is in the program, and the only
+# date in the packages is that of the changelog.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 here=.ci/dist
@@ -38,7 +38,8 @@ features=()
 "$CARGO" fetch --locked
 flags="--remap-path-prefix=$PWD=/seedbank --remap-path-prefix=$CARGO_TARGET_DIR=/target"
 cflags="-ffile-prefix-map=$CARGO_TARGET_DIR=/target"
-for crates in "${CARGO_HOME:-$HOME/.cargo}"/registry/src/*; do
+# Folders that begin with a dash are of packages that `cargo package` tried; other flags would compile all again.
+for crates in "${CARGO_HOME:-$HOME/.cargo}"/registry/src/[!-]*; do
   flags="$flags --remap-path-prefix=$crates=/crates"
   cflags="$cflags -ffile-prefix-map=$crates=/crates"
 done
