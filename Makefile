@@ -153,9 +153,8 @@ check-format:
 	$(CARGO) fmt --check --manifest-path tests/fuzz/Cargo.toml
 
 lint: deps
-	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --locked --workspace --all-targets --features mcp,remote -- -D warnings
 	$(CARGO) clippy --locked --no-default-features --features parquet,report -- -D warnings
-	$(CARGO) clippy --locked --all-targets --features mcp -- -D warnings
 	@if $(CARGO) fetch -q --locked --manifest-path tests/fuzz/Cargo.toml; then \
 	  CARGO_TARGET_DIR=$(abspath $(TARGET)) $(CARGO) clippy --locked --manifest-path tests/fuzz/Cargo.toml -- -D warnings; \
 	else $(SKIP) "the fuzzer's lints: what it needs cannot be fetched"; fi

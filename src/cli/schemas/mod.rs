@@ -20,12 +20,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::{Schema, SchemaGenerator};
 use seedbank::render::{PlanWithCommand, SummaryLine};
 use seedbank::{engine, report};
 use serde_json::{Value, json};
 
 use self::bundle::{Alternatives, Bundle, SHARED};
+use self::shape::schema_of;
 use super::{check, explain, log, synth};
 
 /// Returns the schema of a type.
@@ -53,10 +54,6 @@ const fn file(
         description,
         alternatives,
     }
-}
-
-fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
-    generator.subschema_for::<T>()
 }
 
 const FILES: &[File] = &[

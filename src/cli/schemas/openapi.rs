@@ -5,8 +5,7 @@ use schemars::generate::SchemaSettings;
 use seedbank::serve::{OPERATIONS, Operation, Problem};
 use serde_json::{Map, Value, json};
 
-use super::schema_of;
-use super::shape::{LOCAL, Parts, shape};
+use super::shape::{LOCAL, Parts, schema_of, shape};
 
 /// Name of the file.
 pub(super) const FILE: &str = "openapi.json";

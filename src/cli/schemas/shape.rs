@@ -8,6 +8,7 @@
 //! - The tag field of an enum has the description of the variant.
 //! - A description is one paragraph, and `None` in Rust is `null` in JSON.
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 /// The keywords of a schema, or definitions by name.
@@ -15,6 +16,11 @@ pub(super) type Parts = Map<String, Value>;
 
 /// Prefix of references within a file.
 pub(super) const LOCAL: &str = "#/$defs/";
+
+/// Returns the schema of a type, or a reference to its definition.
+pub(super) fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
+}
 
 /// Returns the name of the definition that a schema refers to.
 pub(super) fn reference(parts: &Parts) -> Option<&str> {
