@@ -40,6 +40,6 @@ CARGO_TARGET_DIR=$target "$venv/bin/maturin" build -q --locked --profile dev --f
 "$venv/bin/abi3audit" --strict "$folder"/wheels/*.whl
 "$venv/bin/mypy" --cache-dir "$folder/mypy" --package seedbank_engine
 "$venv/bin/mypy" --cache-dir "$folder/mypy" types_of_answers.py tests examples/*.py
-"$venv/bin/stubtest" --mypy-config-file pyproject.toml seedbank_engine
+"$venv/bin/stubtest" --mypy-config-file pyproject.toml seedbank_engine._native
 "$venv/bin/python" -m doctest ../guide/python.md
 "$venv/bin/python" -m pytest -q -p no:cacheprovider tests

@@ -97,7 +97,7 @@ fn what_does_not_fit_is_refused_with_a_way_on() {
     for (line, expected) in [
         (
             "evaluate bank methods --next",
-            "the bank has what 2 batches overwrote, and needs that of at least 5",
+            "requires at least 5 batches whose overwritten data is stored, found 2 batches",
         ),
         (
             "evaluate bank methods --next --seeds 1,2",

@@ -162,7 +162,7 @@ fn two_refreshes_are_chosen_and_lists_are_saved() {
     browser.goto(&served.at("/refresh?refresh=3"));
     let links = browser.run("return [...document.querySelectorAll('.files a')].map(a => [a.innerText, a.pathname + a.search])");
     let links: Vec<(String, String)> = serde_json::from_value(links).unwrap();
-    assert_eq!(links.len(), 10);
+    assert_eq!(links.len(), 11);
     for (format, address) in &links {
         let (head, list) = asked(served.port(), "GET", address, "");
         if format == "parquet" {

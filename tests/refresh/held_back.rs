@@ -136,6 +136,29 @@ fn what_is_held_back_is_told() {
 }
 
 #[test]
+fn a_seed_that_other_policies_chose_is_not_kept() {
+    let bank = communities(2);
+    let free = PlanOptions {
+        seeds: Some(2),
+        ..PlanOptions::default()
+    };
+    let excluding = PlanOptions {
+        exclude: Some(List::parse("no", "*/0-0\n")),
+        ..free.clone()
+    };
+    bank.refresh("p", &excluding, false);
+    assert_eq!(bank.seeds("p")[0].url, "http://hub.test/0-1");
+    // The steps are reused, within a bound too, but the list no longer applies.
+    let all = PlanOptions {
+        exclude: Some(List::none()),
+        ..free
+    };
+    let report = bank.refresh("p", &all, false);
+    assert_eq!(report.view.steps_recomputed, 0);
+    assert_eq!(bank.seeds("p")[0].url, "http://hub.test/0-0");
+}
+
+#[test]
 fn pins_come_first_and_are_counted() {
     let bank = communities(3);
     let pins =

@@ -123,7 +123,8 @@ def test_errors_have_a_kind_and_a_hint(bank: Bank, folder: pathlib.Path) -> None
         Bank.open(damaged)
 
 
-def test_times_of_a_batch(bank: Bank) -> None:
+def test_times_of_a_batch(folder: pathlib.Path) -> None:
+    bank = Bank.create(folder / "bank")
     noon = datetime.datetime(2026, 11, 19, 12, tzinfo=datetime.timezone.utc)
     for as_of in (noon, noon.isoformat(), noon.timestamp()):
         bank.ingest([{"url": "http://b.example/", "digest": str(as_of)}], as_of=as_of, again=True)

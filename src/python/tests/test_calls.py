@@ -58,7 +58,7 @@ def test_other_threads_run_meanwhile(large: Bank) -> None:
 
     thread = threading.Thread(target=count)
     thread.start()
-    large.evaluate.methods(seeds=[20], draws=1)
+    large.refresh(goal="coverage", seeds=5, budget=100)
     done.set()
     thread.join()
     assert counted > 10

@@ -34,7 +34,7 @@ def test_every_kind_of_input_makes_the_same_bank(folder: pathlib.Path, records: 
     for part, record in zip(parts, (records[:1], records[1:])):
         part.write_text("".join(json.dumps(record) + "\n" for record in record))
     frame = polars.DataFrame(records)
-    table = pyarrow.Table.from_pylist(records)
+    table = frame.to_arrow()
     stream = pyarrow.RecordBatchReader.from_batches(table.schema, iter(table.to_batches(max_chunksize=1)))
     relation = duckdb.connect().sql("select * from frame")
     inputs = {
@@ -116,8 +116,8 @@ def test_what_cannot_be_a_record(bank: Bank) -> None:
 
 
 def test_a_list_of_sites_is_a_batch_of_its_own(bank: Bank, folder: pathlib.Path) -> None:
-    sites = folder / "sites.tsv"
-    sites.write_text("site\tquality\na.example\t0.5\n")
+    sites = folder / "sites.jsonl"
+    sites.write_text('{"site": "a.example", "quality": 0.5}\n')
     with pytest.raises(seedbank_engine.UsageError, match="sites applies to files") as error:
         bank.ingest([{"url": "http://a.example/"}], sites=sites)
     assert error.value.hint and "sites=" in error.value.hint

@@ -33,7 +33,8 @@ def test_every_library_takes_a_table(refreshed: Bank) -> None:
         assert polars.DataFrame(table).rows(named=True) == rows
         frame = pandas.DataFrame.from_arrow(table)
         assert list(frame.columns) == table.columns and len(frame) == len(rows)
-        relation = duckdb.connect().sql("from table")
+        answer = table
+        relation = duckdb.connect().sql("select * from answer")
         assert relation.columns == table.columns
         assert relation.fetchall() == [tuple(row.values()) for row in rows]
         assert pyarrow.schema(table).names == table.columns

@@ -19,7 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::Result;
 use crate::engine::history::succession;
-use crate::engine::plan::CorePlan;
+use crate::engine::plan::{CorePlan, PlanOptions};
+use crate::engine::policy::Policy;
 use crate::engine::refresh::run_context::RunContext;
 use cached_cores::{CachedRefresh, ComponentCounts};
 use component_results::ComponentResults;
@@ -99,8 +100,11 @@ pub(crate) fn run(
             successors = of_dead;
             seeds
         }
-        Some(refresh) => seed_pages(store, refresh)?,
-        None => Vec::new(),
+        // A core whose step is reused keeps its seed, but not one that other policies chose.
+        Some(refresh) if seeds_matter || has_policy(store, refresh, &policy.policy)? => {
+            seed_pages(store, refresh)?
+        }
+        _ => Vec::new(),
     };
     let mut reads = Work::default();
     // Try the changed components first, and fall back to the whole graph.
@@ -246,6 +250,12 @@ fn from_incremental(
         verified,
         successors: BTreeMap::new(),
     }
+}
+
+/// Returns whether a refresh ran with these policies.
+fn has_policy(store: &Store, refresh: RefreshId, policy: &Policy) -> Result<bool> {
+    let record = store.need(&tables::REFRESHES, &refresh)?;
+    Ok(PlanOptions::from_stored(&record.settings)?.policy()? == *policy)
 }
 
 /// Returns the seeds of a refresh, best first.

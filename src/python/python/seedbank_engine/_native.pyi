@@ -9,6 +9,8 @@ from typing_extensions import Self, Unpack
 
 from . import answers
 
+__all__ = ["Bank", "Evaluate", "Rows", "Table"]
+
 _Path = str | PathLike[str]
 _Progress = bool | Callable[[str, int, int | None], object] | None
 _Format = Literal[
@@ -85,7 +87,7 @@ class Bank:
         dry_run: bool = False,
         again: bool = False,
         learn_from_bulk: bool = False,
-        memory: int = 536870912,
+        memory: int = ...,
         wait: bool = False,
     ) -> answers.IngestReport:
         """Applies a batch to the bank, completely or not at all.
@@ -102,7 +104,7 @@ class Bank:
         would remove too much of the bank (`max_loss`, in per cent).
         """
 
-    def undo(self, *, memory: int = 536870912, wait: bool = False) -> answers.UndoReport:
+    def undo(self, *, memory: int = ..., wait: bool = False) -> answers.UndoReport:
         """Takes the last batch back."""
 
     @overload
@@ -188,7 +190,7 @@ class Bank:
         self,
         plan: str | None = None,
         *,
-        refreshes: Sequence[int] = [],
+        refreshes: Sequence[int] = ...,
         against: str | None = None,
     ) -> answers.SeedDiff:
         """Returns what changed between two lists of seeds, and why.
@@ -202,7 +204,7 @@ class Bank:
         plan: str | None = None,
         *,
         refresh: int | None = None,
-        fetches: Sequence[int] = [1000, 5000],
+        fetches: Sequence[int] = ...,
     ) -> answers.ListComparison:
         """Compares a list of start pages with the seeds of a refresh, by crawls of so many fetches."""
 
@@ -271,8 +273,8 @@ class Evaluate:
     def methods(
         self,
         *,
-        seeds: Sequence[int] = [20, 100],
-        budgets: Sequence[int] = [],
+        seeds: Sequence[int] = ...,
+        budgets: Sequence[int] = ...,
         draws: int = 5,
         rng_seed: int = 0,
         plan: str | None = None,
