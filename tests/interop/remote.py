@@ -241,7 +241,8 @@ def inputs(storage, folder, days):
     say("files, patterns and lists of paths in a bucket gave the bank of local files")
 
 
-def outputs(storage):
+def outputs(storage, folder):
+    seedbank("ingest", fresh(), f"{folder}/day-000.jsonl")
     seedbank("refresh", "bank", "--goal", "coverage", "--seeds", "20", "--budget", "500")
     for args in [("seeds", "bank"), ("scores", "bank"), ("export", "bank")]:
         seedbank(*args, "--out", f"s3://crawls/out/{args[0]}")
@@ -350,7 +351,7 @@ def main():
     storage = Storage()
     try:
         inputs(storage, "crawl", 3)
-        outputs(storage)
+        outputs(storage, "crawl")
         if has_parquet:
             parquet(storage, "crawl")
         backups(storage, "crawl")

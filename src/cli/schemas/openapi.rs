@@ -46,6 +46,7 @@ pub(super) fn document() -> Value {
         .iter()
         .map(|(name, schema)| (name.clone(), shape(schema.clone(), &derived)))
         .collect();
+    let components = schemas.clone();
     let mut document = json!({
         "openapi": "3.1.0",
         "info": {
@@ -74,8 +75,59 @@ pub(super) fn document() -> Value {
             },
         },
     });
+    list_names(&mut document, &components);
     refer_to_components(&mut document);
     document
+}
+
+/// Replaces alternatives that are names by one `enum`, whose description explains each name. Generators of
+/// clients do not understand alternatives of constants.
+fn list_names(schema: &mut Value, components: &Parts) {
+    if let Some(names) = names_of(schema, components)
+        && let Some(parts) = schema.as_object_mut()
+    {
+        parts.retain(|key, _| key == "description");
+        let about = parts.get("description").and_then(Value::as_str);
+        let mut lines: Vec<String> = about
+            .map(|about| format!("{about}\n"))
+            .into_iter()
+            .collect();
+        let explained = names.iter().filter(|(_, about)| !about.is_empty());
+        lines.extend(explained.map(|(name, about)| format!("- `{name}`: {about}")));
+        let values: Vec<&String> = names.iter().map(|(name, _)| name).collect();
+        parts.insert("type".to_owned(), "string".into());
+        parts.insert("enum".to_owned(), json!(values));
+        parts.insert("description".to_owned(), lines.join("\n").trim().into());
+        return;
+    }
+    match schema {
+        Value::Object(parts) => parts
+            .values_mut()
+            .for_each(|part| list_names(part, components)),
+        Value::Array(parts) => parts
+            .iter_mut()
+            .for_each(|part| list_names(part, components)),
+        _ => {}
+    }
+}
+
+/// Returns the names that a schema allows, each with its description; `None` if it allows anything else.
+fn names_of(schema: &Value, components: &Parts) -> Option<Vec<(String, String)>> {
+    let alternatives = schema.get("oneOf").or_else(|| schema.get("anyOf"))?;
+    let mut found = Vec::new();
+    for alternative in alternatives.as_array()? {
+        if let Some(name) = alternative.get("const") {
+            let about = alternative.get("description").and_then(Value::as_str);
+            found.push((
+                name.as_str()?.to_owned(),
+                about.unwrap_or_default().to_owned(),
+            ));
+        } else {
+            let reference = alternative.get("$ref")?.as_str()?.strip_prefix(LOCAL)?;
+            found.extend(names_of(components.get(reference)?, components)?);
+        }
+    }
+    Some(found)
 }
 
 /// Describes an operation whose answer has a schema.

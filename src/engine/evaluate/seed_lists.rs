@@ -1,6 +1,8 @@
 //! Lists of seeds in the current state: which of their entries are live pages.
 
-use std::collections::{BTreeMap, BTreeSet};
+#[cfg(feature = "report")]
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use super::answers::{AbsentReason, AbsentSeed, ListView};
 use super::current_state::CurrentState;
