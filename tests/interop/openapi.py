@@ -96,10 +96,10 @@ def generated_client(address):
     listed = list_seeds.sync(client=client, limit=10_000)
     assert [seed.to_dict() for seed in listed.seeds] == seeds
     url = seeds[0]["url"]
-    assert page.sync(client=client, url=url).url == url
-    why = explain.sync(client=client, url=url)
+    assert page.sync(client=client, url_query=url).url == url
+    why = explain.sync(client=client, url_query=url)
     assert why.to_dict() == json.loads(seedbank("explain", "demo", url, "--format", "json"))
-    problem = page.sync(client=client, url="http://nowhere.test/")
+    problem = page.sync(client=client, url_query="http://nowhere.test/")
     assert problem.status == 404 and "does not contain" in problem.detail
     print(f"a generated client reads {len(seeds)} seeds, a page, its explanation and an error")
 

@@ -101,9 +101,18 @@ fn list_names(schema: &mut Value, components: &Parts) {
         return;
     }
     match schema {
-        Value::Object(parts) => parts
-            .values_mut()
-            .for_each(|part| list_names(part, components)),
+        Value::Object(parts) => {
+            for (key, part) in parts {
+                if let ("oneOf" | "anyOf", Value::Array(alternatives)) = (key.as_str(), &mut *part)
+                {
+                    // Generators name types by titles, which can be those of other types.
+                    for alternative in alternatives.iter_mut().filter_map(Value::as_object_mut) {
+                        alternative.remove("title");
+                    }
+                }
+                list_names(part, components);
+            }
+        }
         Value::Array(parts) => parts
             .iter_mut()
             .for_each(|part| list_names(part, components)),
