@@ -38,7 +38,7 @@ pub(crate) fn seconds(time: &Bound<'_, PyAny>) -> PyResult<u64> {
     u64::try_from(parsed.micros / 1_000_000).map_err(|_| wrong("expected a time after 1970"))
 }
 
-/// Returns the callable that receives progress; `True` stands for bars of tqdm.
+/// Returns the callable that receives progress; `True` selects progress bars of tqdm.
 pub(crate) fn reporter(
     py: Python<'_>,
     progress: Option<Bound<'_, PyAny>>,

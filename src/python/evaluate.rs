@@ -72,7 +72,7 @@ impl Evaluate {
         self.handle.answer(py, |bank| bank.evaluate_next(&request))
     }
 
-    /// Compares crawls of so many pages from several lists of URLs.
+    /// Compares crawls of a number of pages from several lists of URLs.
     #[pyo3(signature = (lists, *, pages))]
     fn budget<'py>(
         &self,

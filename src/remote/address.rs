@@ -122,7 +122,7 @@ pub(crate) fn shown(text: &str) -> String {
     }
 }
 
-/// Returns whether a key matches a pattern, in which `*` stands for any characters but `/`, and `**` for any.
+/// Returns whether a key matches a pattern. `*` matches any characters except `/`, and `**` matches any characters.
 pub(crate) fn matches(pattern: &str, key: &str) -> bool {
     let (pattern, key) = (pattern.as_bytes(), key.as_bytes());
     let (mut p, mut k) = (0, 0);

@@ -145,8 +145,8 @@ impl Tries {
     }
 }
 
-/// Returns the delay after this many failures: twice as long each time, of which a random half is left out, so
-/// that clients that failed together do not come back together.
+/// Returns the delay after this many failures. The maximum doubles each time, and the delay is drawn from its
+/// upper half, so that clients that failed together do not retry together.
 fn delay(failures: u32) -> Duration {
     let longest = FIRST_DELAY
         .saturating_mul(1 << failures.min(10))

@@ -192,7 +192,7 @@ fn an_archive_that_cannot_be_read_is_refused_with_what_to_do() {
         (
             "empty.zip",
             zip(&[]),
-            "hint: empty.zip is a ZIP archive, of which only WARC files are read",
+            "hint: empty.zip is a ZIP archive; only its WARC files are read",
         ),
         (
             "none.zip",

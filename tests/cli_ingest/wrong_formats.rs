@@ -119,7 +119,7 @@ fn binary() -> Vec<Wrong> {
         certain("a.arrow", *b"ARROW1\0\0\xff\xff", "a.arrow is an Arrow file or stream; omit --input, or use --input arrow")
             .args(&["--input", "csv"]),
         certain("a.db", *b"SQLite format 3\0\x10\0", "a.db is an SQLite database; export a table as JSON Lines, one record per line"),
-        certain("a.zip", *b"PK\x03\x04\x14\0", "a.zip is a ZIP archive, of which only WARC files are read, from a file on disk, by --input warc or without --input; extract it and give the files that have records: `unzip -d FOLDER a.zip`")
+        certain("a.zip", *b"PK\x03\x04\x14\0", "a.zip is a ZIP archive; only its WARC files are read, from a file on disk, with --input warc or without --input; extract it and give the files that have records: `unzip -d FOLDER a.zip`")
             .args(&["--input", "jsonl"]),
         certain("a.7z", *b"7z\xbc\xaf\x27\x1c\0\x04", "a.7z is a 7z archive; expected plain, gzip or zstd input: `7z e -so a.7z | seedbank ingest BANK -`"),
         certain("a.tar", tar(RECORD.as_bytes()), "a.tar is a tar archive; extract it first: `tar -xOf a.tar | seedbank ingest BANK -`").made(1),

@@ -51,7 +51,7 @@ pub(super) fn sentence(input: &DetectedInput) -> String {
         DetectedFormat::Commas => ("is CSV", InputWithHeader("csv")),
         DetectedFormat::Semicolons => ("is CSV with semicolons", InputWithHeader("csv")),
         DetectedFormat::Zip => {
-            let text = "is a ZIP archive, of which only WARC files are read, from a file on disk, by --input warc or \
+            let text = "is a ZIP archive; only its WARC files are read, from a file on disk, with --input warc or \
                 without --input";
             (text, ExtractFiles("unzip -d FOLDER"))
         }

@@ -118,7 +118,7 @@ pub struct PageFacts {
     /// What its fetches after the first brought; absent if it was not fetched twice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub yields: Option<PageYield>,
-    /// The seed, the linking page and the depth of the last fetch that a crawler attributed to a seed; absent if there is none.
+    /// Seed, linking page and depth of the last fetch attributed to a seed; absent if there was no such fetch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<FetchOrigin>,
     /// Batch that first mentioned the page.

@@ -23,7 +23,7 @@ impl Finder {
     }
 }
 
-/// A remote file that is being written; there is none in this build.
+/// A remote file that is being written; never created in this build.
 #[derive(Debug)]
 pub struct Upload(Infallible);
 

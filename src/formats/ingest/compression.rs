@@ -84,8 +84,8 @@ impl Compression {
     }
 }
 
-/// Reads the dictionary at the beginning of a zstd file. Returns it, empty if there is none, and the bytes
-/// that were read and belong to the frames.
+/// Reads the dictionary at the beginning of a zstd file. Returns the dictionary, which is empty if the file
+/// has none, and the bytes that were read beyond it.
 fn zstd_dictionary(stored: &mut impl Read) -> io::Result<(Vec<u8>, Vec<u8>)> {
     let mut head = Vec::new();
     // The magic number and length of the frame, and the magic number of its content.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! archive/*.warc.gz            every WARC file of the archive is an input of its own
-//! pages/*.jsonl                only pages without an answer, of which WARC says nothing
+//! pages/*.jsonl                only pages without an answer, which the WARC files omit
 //! reports/skippedPages.jsonl   likewise, as Browsertrix Crawler writes it
 //! indexes/, fuzzy.json, ...    nothing that the WARC files do not say
 //! ```

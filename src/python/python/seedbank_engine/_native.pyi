@@ -170,7 +170,7 @@ class Bank:
         by: Literal["value", "pagerank", "quality", "seeds"] = "value",
         plan: str | None = None,
     ) -> Table:
-        """Returns how many pages of each site a crawl of so many pages should fetch."""
+        """Returns how many pages of each site a crawl of a given number of pages should fetch."""
 
     def explain(
         self, url: str, plan: str | None = None, *, refresh: int | None = None
@@ -206,7 +206,7 @@ class Bank:
         refresh: int | None = None,
         fetches: Sequence[int] = ...,
     ) -> answers.ListComparison:
-        """Compares a list of start pages with the seeds of a refresh, by crawls of so many fetches."""
+        """Compares a list of start pages with the seeds of a refresh, by crawls of given numbers of fetches."""
 
     def history(self) -> answers.History:
         """Returns the batches and refreshes of the bank."""
@@ -293,7 +293,7 @@ class Evaluate:
     def budget(
         self, lists: Mapping[str, Iterable[str]], *, pages: int
     ) -> answers.BudgetEvaluation:
-        """Compares crawls of so many pages from several lists of URLs, by their names."""
+        """Compares crawls of `pages` pages from several lists of URLs; the keys of `lists` are their names."""
 
     def actual(
         self, *, plan: str | None = None, since: int | None = None

@@ -35,7 +35,7 @@ impl ReadAt for File {
     }
 }
 
-/// A remote file, of which parts are in memory: its end, and one window of each column chunk that is being
+/// A remote file with parts of it in memory: its end, and one window of each column chunk that is being
 /// read.
 ///
 /// Memory: 4 MiB for each column that is read, or one page if it is larger.
