@@ -2134,8 +2134,7 @@ class PageFacts(TypedDict):
     last_seen: NotRequired[SeenInBatch]
     """Last batch with a record for the page; absent for a page known only from links."""
     origin: NotRequired[FetchOrigin]
-    """The seed, the linking page and the depth of the last fetch that a crawler attributed to a seed; absent if
-    there is none."""
+    """Seed, linking page and depth of the last fetch attributed to a seed; absent if there was no such fetch."""
     yields: NotRequired[PageYield]
     """What its fetches after the first brought; absent if it was not fetched twice."""
 
