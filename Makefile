@@ -253,7 +253,7 @@ remote: deps
 install: deps
 	$(CARGO) install --locked --path .
 
-# What a release consists of (.ci/dist), optimised: some 25 minutes of processor time from nothing.
+# What a release consists of (.ci/dist), optimised.
 dist: deps
 	@command -v cargo-deb >/dev/null || $(CARGO) install --locked --no-default-features cargo-deb
 	CARGO="$(CARGO)" PYTHON="$(PYTHON)" DIST_FEATURES="$(DIST_FEATURES)" .ci/dist/make.sh

@@ -59,7 +59,9 @@ pub enum RequestError {
     #[error("the format supports only hosts; request the graph of sites")]
     GraphOfHosts,
     /// An address in a build without remote files.
-    #[error("this build does not support remote files; build it with the feature `remote`")]
+    #[error(
+        "this build does not support remote files; install a package of a release, or build with the feature `remote`"
+    )]
     NoRemote,
     /// A graph in the BV format by its address.
     #[error("a BV graph consists of files on this machine, found an address; download them first")]
