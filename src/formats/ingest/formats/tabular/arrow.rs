@@ -12,7 +12,7 @@ use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamDecoder;
 use arrow_ipc::{BodyCompression, Buffer, Message, root_as_message};
 
-use super::batch::{self, Batch, LentBatches, wait};
+use super::batch::{self, Batch, LentBatches, ReadStep, wait};
 use super::column_map::ColumnMap;
 use super::error::TableError;
 use crate::ingest::catch_panic::catch_panic;
@@ -20,7 +20,7 @@ use crate::ingest::formats::file_source::{FileFormat, OpenFile};
 use crate::ingest::open::{InputError, Opened};
 use crate::ingest::progress::Progress;
 use crate::ingest::sniff::DetectedFormat;
-use crate::ingest::source::{PIECE_SIZE, Piece, Pieces, Stop};
+use crate::ingest::source::{PIECE_SIZE, Pieces, Stop};
 
 /// The first bytes of a file, which are padded, and its last bytes.
 const MAGIC: &[u8] = b"ARROW1";
@@ -66,7 +66,7 @@ impl FileFormat for Arrow {
                 .into(),
             });
         }
-        Ok(Box::new(Stream {
+        let mut stream = Stream {
             is_file,
             begun: !is_file,
             file: file.name(),
@@ -77,10 +77,10 @@ impl FileFormat for Arrow {
             rows: 0,
             dictionaries: BTreeMap::new(),
             batches: VecDeque::new(),
-            is_ended: false,
             lent: LentBatches::default(),
             max_held_bytes: file.max_held_bytes as u64,
-        }))
+        };
+        Ok(batch::pieces(move || stream.step()))
     }
 }
 
@@ -104,39 +104,19 @@ struct Stream<'a> {
     dictionaries: BTreeMap<i64, u64>,
     /// Batches that are cut into pieces.
     batches: VecDeque<Batch>,
-    is_ended: bool,
     lent: LentBatches,
     /// The memory limit, in bytes.
     max_held_bytes: u64,
 }
 
-impl<'a> Iterator for Stream<'a> {
-    type Item = Result<Piece<'a>, Stop>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        while !self.is_ended {
-            match self.next_piece() {
-                Ok(Some(piece)) => return Some(Ok(piece)),
-                Ok(None) => {}
-                Err(error) => {
-                    self.is_ended = true;
-                    return Some(Err(error));
-                }
-            }
-        }
-        None
-    }
-}
-
 impl Stream<'_> {
-    /// Returns the next piece; `None` if another message must be read first, and at the end.
-    fn next_piece<'p>(&mut self) -> Result<Option<Piece<'p>>, Stop> {
+    /// Cuts the next piece, or reads another message.
+    fn step<'p>(&mut self) -> Result<ReadStep<'p>, Stop> {
         let Some(batch) = self.batches.front_mut() else {
             if self.lent.must_wait(self.max_held_bytes) {
-                return Ok(Some(wait()));
+                return Ok(ReadStep::Piece(wait()));
             }
-            self.next_message()?;
-            return Ok(None);
+            return self.next_message();
         };
         let piece = catch_panic(|| batch.next());
         let piece =
@@ -144,11 +124,11 @@ impl Stream<'_> {
         if piece.is_none() {
             self.batches.pop_front();
         }
-        Ok(piece)
+        Ok(piece.map_or(ReadStep::Continue, ReadStep::Piece))
     }
 
     /// Reads the next message.
-    fn next_message(&mut self) -> Result<(), Stop> {
+    fn next_message<'p>(&mut self) -> Result<ReadStep<'p>, Stop> {
         let Some((metadata, body)) = self.message()? else {
             // Without any batch, the columns are not yet checked.
             self.decode([CONTINUATION, [0; 4]].concat())?;
@@ -157,8 +137,7 @@ impl Stream<'_> {
             if self.columns.is_none() {
                 batch::map_columns(&self.file, &schema)?;
             }
-            self.is_ended = true;
-            return Ok(());
+            return Ok(ReadStep::End);
         };
         let mut batches = self.decode(metadata)?;
         batches.extend(self.decode(body)?);
@@ -172,7 +151,7 @@ impl Stream<'_> {
             self.batches.push_back(batch_of_rows);
             self.rows += batch.num_rows() as u64;
         }
-        Ok(())
+        Ok(ReadStep::Continue)
     }
 
     /// Returns the batches that these bytes complete.

@@ -12,7 +12,7 @@ use super::row::{Row, Rows, Value};
 use crate::ingest::formats::json_lines::wrong_type;
 use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::reject::{Fault, Position};
-use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Piece};
+use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Stop};
 
 /// Bytes of memory for each byte of values, including the URLs that are parsed from them.
 const EXPANSION: usize = 2;
@@ -36,6 +36,37 @@ pub(super) fn map_columns(file: &str, schema: &Schema) -> Result<ColumnMap, Tabl
         }
     }
     Ok(map)
+}
+
+/// What a reader of batches did in one step.
+pub(super) enum ReadStep<'a> {
+    /// It cut a piece.
+    Piece(Piece<'a>),
+    /// It read something that has no piece yet.
+    Continue,
+    /// It reached the end.
+    End,
+}
+
+/// Returns the pieces that steps cut, up to the end or the first error.
+pub(super) fn pieces<'a>(
+    mut step: impl FnMut() -> Result<ReadStep<'a>, Stop> + Send + 'a,
+) -> Pieces<'a> {
+    let mut is_ended = false;
+    Box::new(std::iter::from_fn(move || {
+        while !is_ended {
+            match step() {
+                Ok(ReadStep::Piece(piece)) => return Some(Ok(piece)),
+                Ok(ReadStep::Continue) => {}
+                Ok(ReadStep::End) => is_ended = true,
+                Err(error) => {
+                    is_ended = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+        None
+    }))
 }
 
 /// A batch that is cut into pieces, one after another: its values may be many times as large as the

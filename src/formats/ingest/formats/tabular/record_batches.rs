@@ -5,12 +5,12 @@ use std::sync::Arc;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::ArrowError;
 
-use super::batch::{Batch, LentBatches, map_columns, wait};
+use super::batch::{Batch, LentBatches, ReadStep, map_columns, pieces, wait};
 use super::column_map::ColumnMap;
 use super::error::TableError;
 use crate::ingest::catch_panic::catch_panic;
 use crate::ingest::progress::Progress;
-use crate::ingest::source::{DEFAULT_HELD_BYTES, Piece, Pieces, Source, Stop, max_held_bytes};
+use crate::ingest::source::{DEFAULT_HELD_BYTES, Pieces, Source, Stop, max_held_bytes};
 
 /// A source of records: the rows of batches of Arrow, with columns named like the fields of records.
 ///
@@ -65,7 +65,7 @@ impl Source for RecordBatchSource {
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
         let columns = map_columns(&self.name, &self.batches.schema())?;
-        Ok(Box::new(BatchRows {
+        let mut rows = BatchRows {
             name: &self.name,
             batches: &mut *self.batches,
             columns: Arc::new(columns),
@@ -74,8 +74,8 @@ impl Source for RecordBatchSource {
             batch: None,
             lent: LentBatches::default(),
             max_held_bytes: self.max_held_bytes as u64,
-            is_ended: false,
-        }))
+        };
+        Ok(pieces(move || rows.step()))
     }
 }
 
@@ -92,30 +92,11 @@ struct BatchRows<'a> {
     lent: LentBatches,
     /// The memory limit, in bytes.
     max_held_bytes: u64,
-    is_ended: bool,
-}
-
-impl<'a> Iterator for BatchRows<'a> {
-    type Item = Result<Piece<'a>, Stop>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        while !self.is_ended {
-            match self.next_piece() {
-                Ok(Some(piece)) => return Some(Ok(piece)),
-                Ok(None) => {}
-                Err(error) => {
-                    self.is_ended = true;
-                    return Some(Err(error));
-                }
-            }
-        }
-        None
-    }
 }
 
 impl BatchRows<'_> {
-    /// Returns the next piece; `None` if another batch must be requested first, and at the end.
-    fn next_piece<'p>(&mut self) -> Result<Option<Piece<'p>>, Stop> {
+    /// Cuts the next piece, or requests another batch.
+    fn step<'p>(&mut self) -> Result<ReadStep<'p>, Stop> {
         self.progress.proceed()?;
         if let Some(batch) = &mut self.batch {
             let piece = catch_panic(|| batch.next());
@@ -123,20 +104,20 @@ impl BatchRows<'_> {
             if piece.is_none() {
                 self.batch = None;
             }
-            return Ok(piece);
+            return Ok(piece.map_or(ReadStep::Continue, ReadStep::Piece));
         }
         if self.lent.must_wait(self.max_held_bytes) {
-            return Ok(Some(wait()));
+            return Ok(ReadStep::Piece(wait()));
         }
         // A library may yield columns that the reader of the interface cannot take.
         let next = catch_panic(|| self.batches.next());
         match next {
-            Ok(None) => self.is_ended = true,
+            Ok(None) => return Ok(ReadStep::End),
             Ok(Some(Ok(batch))) => self.begin(&batch)?,
             Ok(Some(Err(error))) => return Err(self.failed(problem(error))),
             Err(_) => return Err(self.failed("its columns are damaged".to_owned())),
         }
-        Ok(None)
+        Ok(ReadStep::Continue)
     }
 
     fn begin(&mut self, batch: &RecordBatch) -> Result<(), Stop> {
