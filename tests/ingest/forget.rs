@@ -19,7 +19,7 @@ use seedbank::engine::ingest::ForgetRequest;
 use seedbank::engine::policy::List;
 use seedbank::engine::{Bank, EngineError, PlanOptions};
 use seedbank_store::{raw_entries, tables};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 fn forget(bank: &Bank, what: &[String], bar: bool) -> Result<u64, EngineError> {
     let request = ForgetRequest {
@@ -30,6 +30,9 @@ fn forget(bank: &Bank, what: &[String], bar: bool) -> Result<u64, EngineError> {
     };
     Ok(bank.forget(&request)?.pages)
 }
+
+/// The fields of an alias that an export still has once the page it led to is forgotten.
+const KEPT_OF_AN_ALIAS: [&str; 4] = ["url", "fetched", "observed_days", "new_links"];
 
 /// The lines of an export without pages: theirs go, links to them go, aliases of them are gone.
 fn without(export: &[u8], gone: &BTreeSet<String>) -> Vec<Value> {
@@ -46,7 +49,10 @@ fn without(export: &[u8], gone: &BTreeSet<String>) -> Vec<Value> {
         }
         let to = line.get("redirect").or(line.get("canonical"));
         if to.is_some_and(is_gone) {
-            line = json!({"url": line["url"], "fetched": line["fetched"], "gone": true});
+            let fields = line.as_object_mut().unwrap();
+            // What its fetches brought stays.
+            fields.retain(|name, _| KEPT_OF_AN_ALIAS.contains(&name.as_str()));
+            fields.insert("gone".to_owned(), Value::Bool(true));
         }
         left.push(line);
     }
@@ -100,6 +106,25 @@ fn what_is_left_is_what_the_export_has_without() {
         ingest(bank, &more[0], PLENTY);
         assert_clean(bank);
     });
+}
+
+#[test]
+fn an_alias_of_a_forgotten_page_keeps_what_its_fetches_brought() {
+    let bank = TestBank::new();
+    for record in [
+        r#"{"url": "http://b.test/", "fetched": "2026-11-01T00:00:00Z", "outlinks": []}"#,
+        r#"{"url": "http://b.test/", "fetched": "2026-11-02T00:00:00Z", "redirect": "http://c.test/"}"#,
+    ] {
+        bank.delta(record);
+    }
+    let before = exported(&bank.bank);
+    assert!(String::from_utf8_lossy(&before).contains(r#""observed_days":1.0"#));
+    let gone = "http://c.test/".to_owned();
+    forget(&bank.bank, std::slice::from_ref(&gone), false).unwrap();
+    assert_clean(&bank.bank);
+    let left = without(&exported(&bank.bank), &BTreeSet::new());
+    assert_eq!(left, without(&before, &BTreeSet::from([gone])));
+    assert_eq!(left[0]["observed_days"], 1.0);
 }
 
 /// A hub and its authorities on sites of their own, and a page that links to the hub.

@@ -102,8 +102,9 @@ fn a_killed_repair_is_finished_by_the_next() {
     let mut kills = 0;
     // Kills before anything was moved aside, and after.
     let mut moved = [0, 0];
-    for round in 0..3 * quota {
-        if kills >= quota {
+    for round in 0..6 * quota {
+        // On a busy machine the first ones may all come before, or all after.
+        if kills >= quota && moved.iter().all(|count| *count > 0) {
             break;
         }
         let number = round % runs.len();
