@@ -1,7 +1,7 @@
 //! The format version of banks, and the older formats that this build can migrate.
 
 /// The format version of banks that this build reads and writes.
-pub const FORMAT: u32 = 14;
+pub const FORMAT: u32 = 15;
 
 /// The last format of the builds before 0.1, which this build cannot read. The numbers 2 to 11 are
 /// never reused: the format after 1 is 12.
@@ -40,9 +40,16 @@ const FORMAT_13: OlderFormat = OlderFormat {
     missing_tables: 3,
 };
 
+/// Format 14 has each set of pages in one part, whose key is that of the first part.
+const FORMAT_14: OlderFormat = OlderFormat {
+    number: 14,
+    next: 15,
+    missing_tables: 0,
+};
+
 /// The older formats, the oldest first.
 #[cfg(not(test))]
-pub(crate) const OLDER: &[OlderFormat] = &[FORMAT_1, FORMAT_12, FORMAT_13];
+pub(crate) const OLDER: &[OlderFormat] = &[FORMAT_1, FORMAT_12, FORMAT_13, FORMAT_14];
 
 /// Returns the formats to migrate through from `format` to [`FORMAT`], in order, without the last;
 /// `None` if this build cannot read the format.
@@ -61,4 +68,5 @@ pub(crate) const OLDER: &[OlderFormat] = &[
     FORMAT_1,
     FORMAT_12,
     FORMAT_13,
+    FORMAT_14,
 ];

@@ -53,7 +53,7 @@ pub use tables::records::{
 };
 pub use tables::store::{Entries, Store};
 pub use tables::table::{FixedKey, Key, Table, Value};
-pub use tables::{LinkCursor, LinkScan, PageSetWriter, SiteScan, member_order};
+pub use tables::{LinkCursor, LinkScan, PageSetReader, PageSetWriter, SiteScan, member_order};
 
 use seedbank_algorithms::page::PageId;
 use serde::Serialize;

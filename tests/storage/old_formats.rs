@@ -37,11 +37,12 @@ pub fn unpacked(format: u32, name: &str) -> (Place, Value) {
 }
 
 /// Banks by format, all that there are.
-const BANKS: [(u32, &str); 4] = [
+const BANKS: [(u32, &str); 5] = [
     (1, "batches"),
     (1, "refreshes"),
     (12, "times"),
     (13, "failures"),
+    (14, "parts"),
 ];
 
 /// The same in the format of this build.

@@ -5,7 +5,7 @@
 //! that only they could need is deleted too; from then on, statuses are known only from the state of the
 //! oldest stored refresh on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::EngineError;
 use crate::engine::plan::Pages;
@@ -13,7 +13,7 @@ use crate::engine::plan::ResolvedPlan;
 use seedbank_algorithms::page::{PageId, PageSet, RowId};
 use seedbank_store::records::{BatchId, PageState, PreviousPage, RefreshId};
 use seedbank_store::tables::{self, PageSetKey};
-use seedbank_store::{Changes, Store, StoreError};
+use seedbank_store::{Changes, PageSetReader, Store, StoreError};
 
 /// Status of a page at some time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -125,37 +125,54 @@ impl Timeline {
     }
 }
 
+/// A batch, and pages that it changed.
+pub(crate) type ChangedPart = Result<(BatchId, PageSet), StoreError>;
+
 /// Reader of the timelines of pages.
 pub(crate) struct PageTimelines<'a> {
     store: &'a Store,
     /// Batch after which all statuses are known.
     since: BatchId,
     /// Pages whose status each batch changed.
-    sets: BTreeMap<BatchId, PageSet>,
+    sets: BTreeMap<BatchId, PageSetReader<'a>>,
 }
 
 impl<'a> PageTimelines<'a> {
-    /// Opens the timelines after batch `from`. Reads one set of pages per later batch.
+    /// Opens the timelines after batch `from`.
     pub(crate) fn open(store: &'a Store, from: BatchId) -> Result<Self, EngineError> {
         let since = from.max(known_since(store)?);
         let last = store.counters()?.batch;
         let mut sets = BTreeMap::new();
         for batch in (since..last).map(|batch| batch + 1) {
-            if let Some(pages) = store.get(&tables::PAGE_SETS, &PageSetKey::History(batch))? {
+            if let Some(pages) = store.page_set_reader(PageSetKey::History(batch))? {
                 sets.insert(batch, pages);
             }
         }
         Ok(Self { store, since, sets })
     }
 
-    /// Returns the pages of which each batch changed anything.
-    pub(crate) fn changed(&self) -> Result<BTreeMap<BatchId, PageSet>, StoreError> {
-        let mut changed = BTreeMap::new();
-        for batch in self.batches()? {
-            let key = PageSetKey::Changed(batch);
-            changed.insert(batch, self.store.need(&tables::PAGE_SETS, &key)?);
-        }
-        Ok(changed)
+    /// Iterates over the pages of which each batch changed anything, in parts.
+    pub(crate) fn changed(&self) -> Result<impl Iterator<Item = ChangedPart>, StoreError> {
+        let batches = self.batches()?;
+        Ok(self.parts(batches.map(|batch| (batch, true)).collect()))
+    }
+
+    /// Iterates over the pages that batches changed, or, with `false`, those whose status they changed.
+    fn parts(&self, batches: Vec<(BatchId, bool)>) -> impl Iterator<Item = ChangedPart> {
+        batches.into_iter().flat_map(|(batch, all)| {
+            let parts = if all {
+                let changed = PageSetKey::Changed(batch);
+                self.store.need_page_set_parts(changed)
+            } else {
+                self.store.page_set_parts(PageSetKey::History(batch))
+            };
+            let (parts, error) = match parts {
+                Ok(parts) => (Some(parts), None),
+                Err(error) => (None, Some(Err(error))),
+            };
+            let parts = parts.into_iter().flatten();
+            parts.map(move |part| Ok((batch, part?.1))).chain(error)
+        })
     }
 
     /// Iterates over the batches after `since`.
@@ -164,20 +181,15 @@ impl<'a> PageTimelines<'a> {
         Ok((self.since..last).map(|batch| batch + 1))
     }
 
-    /// Returns for each batch a superset of the pages that it created or whose status it changed. For a batch
-    /// that created none, the set is exact, and only the batch's record is read.
-    pub(crate) fn possibly_changed(&self) -> Result<BTreeMap<BatchId, PageSet>, StoreError> {
-        let mut possibly_changed = BTreeMap::new();
+    /// Iterates over a superset of the pages that each batch created or whose status it changed, in parts. For a
+    /// batch that created none, the set is exact.
+    pub(crate) fn possibly_changed(&self) -> Result<impl Iterator<Item = ChangedPart>, StoreError> {
+        let mut sets = Vec::new();
         for batch in self.batches()? {
-            let pages = if self.store.need(&tables::BATCHES, &batch)?.counts.new_pages == 0 {
-                self.sets.get(&batch).cloned().unwrap_or_default()
-            } else {
-                let key = PageSetKey::Changed(batch);
-                self.store.need(&tables::PAGE_SETS, &key)?
-            };
-            possibly_changed.insert(batch, pages);
+            let creates = self.store.need(&tables::BATCHES, &batch)?.counts.new_pages > 0;
+            sets.push((batch, creates));
         }
-        Ok(possibly_changed)
+        Ok(self.parts(sets))
     }
 
     /// Returns the timeline of a page.
@@ -190,7 +202,10 @@ impl<'a> PageTimelines<'a> {
         } else {
             0
         };
-        for (&batch, _) in self.sets.iter().filter(|(_, set)| set.contains(page.0)) {
+        for (&batch, set) in &self.sets {
+            if !set.contains(page)? {
+                continue;
+            }
             let former = self.store.need(&tables::PAGE_HISTORY, &(batch, page))?;
             steps.push((from, PageStatus::from_stored(former)));
             from = batch;
@@ -260,6 +275,7 @@ pub(crate) fn prune(
         return Ok(());
     }
     let oldest = oldest.map_or(batch, |oldest| oldest.min(batch));
+    let mut deleted_sets = BTreeSet::new();
     for entry in store.scan(&tables::PAGE_HISTORY)? {
         let (key, _) = entry?;
         // Entries are sorted by batch.
@@ -267,7 +283,9 @@ pub(crate) fn prune(
             break;
         }
         changes.delete(&tables::PAGE_HISTORY, &key)?;
-        changes.delete(&tables::PAGE_SETS, &PageSetKey::History(key.0))?;
+        if deleted_sets.insert(key.0) {
+            changes.delete_page_set(store, PageSetKey::History(key.0))?;
+        }
     }
     for entry in store.scan(&tables::REMOVED_ROWS)? {
         let (row, former) = entry?;

@@ -72,7 +72,7 @@ use seedbank_formats::ingest::{
     site_list_source, within_limit,
 };
 use seedbank_store::records::{BatchRecord, Counters};
-use seedbank_store::tables::{self, PageSetKey};
+use seedbank_store::tables;
 use seedbank_store::{Changes, StoreError, Writer};
 pub use site_records::SiteCounts;
 pub use undo::UndoReport;
@@ -242,11 +242,9 @@ fn finish_batch(
         unattributed: by_seed.unattributed,
     };
     changes.put(&tables::BATCHES, &batch, &record)?;
-    let changed = changed.finish()?;
-    changes.put_encoded(&tables::PAGE_SETS, &PageSetKey::Changed(batch), &changed)?;
+    changed.finish(&mut changes)?;
     if !former.is_empty() {
-        let former = former.finish()?;
-        changes.put_encoded(&tables::PAGE_SETS, &PageSetKey::History(batch), &former)?;
+        former.finish(&mut changes)?;
     }
     counters.batch = batch;
     Ok((changes, counters))

@@ -245,7 +245,7 @@ fn count_changes(
     let other = failures_change || old.map_or(is_new, |old| has_changed(old, new));
     if other || change.intra.is_some() {
         passes.counts.changed += 1;
-        passes.changed.push(page)?;
+        passes.changed.push(page, &mut passes.changes)?;
     }
     if other || change.intra.is_some() || change.uncrawled != 0 {
         delta.changed = true;
@@ -291,7 +291,7 @@ fn store_former(
     passes: &mut Passes<'_>,
 ) -> Result<()> {
     if let Some(was) = old.map(history_of).filter(|was| *was != history_of(new)) {
-        passes.former.push(page)?;
+        passes.former.push(page, &mut passes.changes)?;
         let key = (passes.batch, page);
         passes.changes.put(&tables::PAGE_HISTORY, &key, &was)?;
     }

@@ -49,6 +49,7 @@ use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::links::{BLOCK_LEN, LinkKey};
 use seedbank_store::records::{BatchCounts, BatchId, Counters, PageState, SiteDefaults};
+use seedbank_store::tables::PageSetKey;
 use seedbank_store::{self, Changes, PageSetWriter, Sorted, Sorter, Store, StoreError, Writer};
 
 /// Number of shares of the memory budget. Two thirds of them can be in use at the same time; the
@@ -123,6 +124,7 @@ impl<'a> Passes<'a> {
     pub(super) fn new(writer: &'a Writer, memory: usize, watch: &'a dyn Watch) -> Result<Self> {
         let counters = writer.counters()?;
         let batch = counters.batch.checked_add(1);
+        let batch = batch.ok_or(StoreError::Full("batch"))?;
         let folder = writer.spill_folder();
         let share = memory / SHARES;
         let sorter = || Sorter::new(&folder, SMALL * share);
@@ -136,9 +138,9 @@ impl<'a> Passes<'a> {
             counters,
             counts: BatchCounts::default(),
             of_sites: SiteCounts::default(),
-            batch: batch.ok_or(StoreError::Full("batch"))?,
-            changed: PageSetWriter::default(),
-            former: PageSetWriter::default(),
+            batch,
+            changed: PageSetWriter::new(PageSetKey::Changed(batch)),
+            former: PageSetWriter::new(PageSetKey::History(batch)),
             forgotten: Forgotten::default(),
             times: FetchTimes::none(),
             failures: FailureCounts::load(writer)?,

@@ -97,13 +97,13 @@ impl Bank {
             ..
         } = reversal;
         // The undo changes the same pages as the undone batch, in reverse.
-        let of_batch = writer.need(&tables::PAGE_SETS, &PageSetKey::Changed(undo.batch))?;
         counts.changed = undone.counts.changed;
         counts.links_added = undone.counts.links_removed;
         counts.links_removed = undone.counts.links_added;
-        changes.put(&tables::PAGE_SETS, &PageSetKey::Changed(batch), &of_batch)?;
+        let (from, to) = (PageSetKey::Changed(undo.batch), PageSetKey::Changed(batch));
+        changes.copy_page_set(&writer, from, to)?;
         if !former.is_empty() {
-            changes.put(&tables::PAGE_SETS, &PageSetKey::History(batch), &former)?;
+            changes.put_page_set(PageSetKey::History(batch), &former)?;
         }
         let before = writer.get(&tables::BATCHES, &undo.before.batch)?;
         let (failing, last_fetch) =

@@ -63,7 +63,7 @@ pub(super) fn prune(
             global::evidence::delete_refresh(store, changes, since)?;
         }
         changes.delete(&tables::REFRESHES, &refresh)?;
-        changes.delete(&tables::PAGE_SETS, &PageSetKey::Removed(refresh))?;
+        changes.delete_page_set(store, PageSetKey::Removed(refresh))?;
         changes.delete_under(store, &tables::CORES, &prefix)?;
         changes.delete_under(store, &tables::CORE_SCORES, &prefix)?;
         changes.delete_list(store, refresh, record)?;

@@ -153,7 +153,7 @@ impl Walk<'_> {
                         Entry::Occupied(blocks) => blocks.into_mut(),
                         Entry::Vacant(place) => {
                             // An unreadable set is reported by the check of `page_sets`.
-                            let blocks = walk.store.get(&tables::PAGE_SETS, &of_refresh).ok();
+                            let blocks = walk.store.page_set(of_refresh).ok();
                             place.insert(blocks.flatten().unwrap_or_default())
                         }
                     };
@@ -234,14 +234,14 @@ impl Walk<'_> {
             Ok(())
         })?;
         self.walk(&tables::PAGE_SETS, |walk, key, pages| {
-            let (of_site, pick, hop) = match key {
+            let (of_site, pick, hop) = match key.set {
                 PageSetKey::Covered(of) => (sites.get_mut(&(of.refresh, of.site)), of.pick, of.hop),
                 PageSetKey::Reached(of) => (webs.get_mut(&of.refresh), of.rank, of.hop),
                 _ => return Ok(()),
             };
             let Some(of_site) = of_site else {
                 let what = "it is not in `reach`";
-                walk.find("reach", page_set_name(key), what);
+                walk.find("reach", page_set_name(key.set), what);
                 return Ok(());
             };
             let by = u64::from(pick) << 32 | u64::from(hop);

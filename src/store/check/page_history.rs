@@ -48,14 +48,14 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Compares the set of a batch in `page_sets` with the pages found in `page_history`.
+    /// Compares a part of the set of a batch in `page_sets` with the pages found in `page_history`: what is only
+    /// in one of them remains.
     pub(super) fn history_set(&mut self, batch: u32, pages: &PageSet) {
-        let found = self.history.remove(&batch).unwrap_or_default();
-        self.history_differs(batch, &(&found ^ pages));
+        *self.history.entry(batch).or_default() ^= pages;
     }
 
-    /// Reports batches without a set in `page_sets`.
-    pub(super) fn missing_history_sets(&mut self) {
+    /// Reports pages that are only in `page_history`, or only in the set of a batch in `page_sets`.
+    pub(super) fn history_differences(&mut self) {
         for (batch, pages) in std::mem::take(&mut self.history) {
             self.history_differs(batch, &pages);
         }

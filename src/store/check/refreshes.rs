@@ -9,14 +9,16 @@ use crate::Hash128;
 use crate::error::StoreError;
 use crate::tables::records::{Counters, RefreshRecord};
 use crate::tables::{self, PageSetKey};
+use seedbank_algorithms::page::PageId;
 
 impl Walk<'_> {
     pub(super) fn refresh_tables(&mut self, counters: &Counters) -> Result<(), StoreError> {
         // Wider than the numbers, since a damaged one may be the maximum.
         let mut next = 1_u64;
-        let mut batches = BTreeSet::new();
-        self.walk(&tables::BATCHES, |walk, batch, _| {
-            batches.insert(batch);
+        // The number of pages that each batch changed.
+        let mut batches = BTreeMap::new();
+        self.walk(&tables::BATCHES, |walk, batch, record| {
+            batches.insert(batch, record.counts.changed);
             if u64::from(batch) != next {
                 walk.find("batches", batch, format!("expected batch {next}"));
             }
@@ -45,18 +47,20 @@ impl Walk<'_> {
     /// seed of a cover method, on a site or over the web, the sets of covered pages.
     fn page_sets(
         &mut self,
-        batches: &BTreeSet<u32>,
+        batches: &BTreeMap<u32, u64>,
         refreshes: &BTreeMap<u32, RefreshRecord>,
         mut picks: Picks,
         mut over_web: OverWeb,
     ) -> Result<(), StoreError> {
-        let mut changed = BTreeSet::new();
+        let mut changed: BTreeMap<u32, u64> = BTreeMap::new();
         let mut removed = BTreeSet::new();
-        self.walk(&tables::PAGE_SETS, |walk, key, pages| {
+        let mut last = None;
+        self.walk(&tables::PAGE_SETS, |walk, part, pages| {
+            let key = part.set;
             let is_expected = match key {
                 PageSetKey::Changed(batch) => {
-                    changed.insert(batch);
-                    batches.contains(&batch)
+                    *changed.entry(batch).or_default() += pages.len();
+                    batches.contains_key(&batch)
                 }
                 PageSetKey::Removed(refresh) => {
                     removed.insert(refresh);
@@ -68,7 +72,7 @@ impl Walk<'_> {
                 }
                 PageSetKey::History(batch) => {
                     walk.history_set(batch, &pages);
-                    batches.contains(&batch)
+                    batches.contains_key(&batch)
                 }
                 PageSetKey::Covered(key) => {
                     walk.covered(key, &pages, &mut picks);
@@ -83,6 +87,15 @@ impl Walk<'_> {
                 let what = "its batch or refresh does not exist";
                 walk.find("page_sets", page_set_name(key), what);
             }
+            // The parts of a set come in the order of sites.
+            let starts = pages.min().map_or(part.first, |page| PageId(page).site());
+            let ends = pages.max().map_or(part.first, |page| PageId(page).site());
+            let is_after = |(set, site)| set != key || site < part.first;
+            if starts < part.first || !last.is_none_or(is_after) {
+                let what = "a part has pages of the sites of another one";
+                walk.find("page_sets", page_set_name(key), what);
+            }
+            last = Some((key, ends));
             let are_pages = !matches!(key, PageSetKey::EvidenceBlocks(_));
             if are_pages && !walk.pages.contains_all(&pages) {
                 let what = "it has pages that do not exist";
@@ -91,10 +104,20 @@ impl Walk<'_> {
             Ok(())
         })?;
         self.missing_covered(&picks);
-        self.missing_reached(&over_web);
-        self.missing_history_sets();
+        self.reached_differences(&over_web);
+        self.history_differences();
         let with_cores = refreshes.iter().filter(|(_, record)| record.cores > 0);
-        let of_batches = batches.difference(&changed);
+        for (batch, pages) in &changed {
+            if batches.get(batch).is_some_and(|of_batch| of_batch != pages) {
+                let name = page_set_name(PageSetKey::Changed(*batch));
+                self.find(
+                    "page_sets",
+                    name,
+                    "the batch changed another number of pages",
+                );
+            }
+        }
+        let of_batches = batches.keys().filter(|batch| !changed.contains_key(batch));
         let of_refreshes = with_cores
             .map(|(number, _)| *number)
             .filter(|number| !removed.contains(number));
@@ -302,9 +325,7 @@ mod tests {
         let mut changes = Changes::new(&writer.spill_folder(), 1 << 20);
         changes.put(&tables::BATCHES, &u32::MAX, &record).unwrap();
         let of_batch = PageSetKey::Changed(u32::MAX);
-        changes
-            .put(&tables::PAGE_SETS, &of_batch, &PageSet::new())
-            .unwrap();
+        changes.put_page_set(of_batch, &PageSet::new()).unwrap();
         let mut counters = writer.counters().unwrap();
         counters.batch = u32::MAX;
         writer.commit(changes, counters).unwrap();

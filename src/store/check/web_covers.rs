@@ -8,12 +8,19 @@ use crate::tables::records::WebEvidence;
 use crate::tables::{PageSetKey, ReachedKey};
 use seedbank_algorithms::page::PageSet;
 
+/// The number of pages that a seed reaches at one hop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct ReachedPages {
+    expected: u64,
+    found: u64,
+}
+
 /// Seeds over the web, collected by the check.
 #[derive(Default)]
 pub(super) struct OverWeb {
     /// The number of pages that each seed reaches at each hop, by the refresh that selected it and its rank. A
     /// seed that later refreshes reused is present once.
-    reached: BTreeMap<(u32, u32), Vec<u32>>,
+    reached: BTreeMap<(u32, u32), Vec<ReachedPages>>,
     /// The positions of the seeds of a refresh in the order of selection.
     picks: BTreeMap<u32, BTreeSet<u32>>,
 }
@@ -31,7 +38,11 @@ impl OverWeb {
         rank: u32,
         evidence: &WebEvidence,
     ) -> Option<&'static str> {
-        let pages: Vec<u32> = evidence.hops.iter().map(|hop| hop.all.pages).collect();
+        let pages = evidence.hops.iter().map(|hop| ReachedPages {
+            expected: hop.all.pages.into(),
+            found: 0,
+        });
+        let pages: Vec<ReachedPages> = pages.collect();
         let of_pick = (evidence.since, rank);
         let same = self.reached.entry(of_pick).or_insert_with(|| pages.clone());
         if *same != pages {
@@ -56,25 +67,29 @@ impl Walk<'_> {
         }
     }
 
-    /// Checks a reached set and removes it from the required ones.
+    /// Counts the pages of a part of a reached set.
     pub(super) fn reached(&mut self, key: ReachedKey, pages: &PageSet, over_web: &mut OverWeb) {
         let of_pick = over_web.reached.get_mut(&(key.refresh, key.rank));
         let hop = of_pick.and_then(|hops| hops.get_mut(key.hop as usize));
-        let what = match hop.map(std::mem::take) {
-            None => "no seed reaches it",
-            Some(expected) if pages.len() == u64::from(expected) => return,
-            Some(_) => "its seed reaches another number of pages",
-        };
-        let name = page_set_name(PageSetKey::Reached(key));
-        self.find("page_sets", name, what);
+        if let Some(hop) = hop {
+            hop.found += pages.len();
+        } else {
+            let name = page_set_name(PageSetKey::Reached(key));
+            self.find("page_sets", name, "no seed reaches it");
+        }
     }
 
-    /// Reports the required sets that are missing.
-    pub(super) fn missing_reached(&mut self, over_web: &OverWeb) {
+    /// Reports the reached sets that are missing or have another number of pages.
+    pub(super) fn reached_differences(&mut self, over_web: &OverWeb) {
         for (&(refresh, rank), hops) in &over_web.reached {
-            for (hop, _) in (0..).zip(hops).filter(|(_, pages)| **pages > 0) {
+            for (hop, pages) in (0..).zip(hops) {
+                let what = match pages.found {
+                    found if found == pages.expected => continue,
+                    0 => "it is missing",
+                    _ => "its seed reaches another number of pages",
+                };
                 let name = page_set_name(PageSetKey::Reached(ReachedKey { refresh, rank, hop }));
-                self.find("page_sets", name, "it is missing");
+                self.find("page_sets", name, what);
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::tables::records::links::LinkKey;
 use crate::tables::records::{BatchId, BatchKind, SiteRecord};
 use crate::tables::store::Store;
 use crate::tables::{
-    BATCHES, INTRA, LinkCursor, PAGE_IDS, PAGE_SETS, PAGES, PageSetKey, ROWS, SITE_IDS, SITES,
+    BATCHES, INTRA, LinkCursor, PAGE_IDS, PAGES, PageSetKey, ROWS, SITE_IDS, SITES,
 };
 use seedbank_algorithms::page::{PageId, PageSet, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
@@ -46,12 +46,13 @@ pub(super) fn read_current(
         return Ok(None);
     };
     let current = store.counters()?.batch;
-    let Some(changed) = changed_since(store, image.batch(), current)? else {
+    let max_pages = match limit {
+        Limit::Cost => image.pages() / PATCH_SHARE,
+        Limit::None => u64::MAX,
+    };
+    let Some(changed) = changed_since(store, image.batch(), current, max_pages)? else {
         return Ok(None);
     };
-    if limit == Limit::Cost && changed.len() > image.pages() / PATCH_SHARE {
-        return Ok(None);
-    }
     watch.proceed()?;
     let mut image = image.read(links)?;
     let count = changed.len();
@@ -75,6 +76,7 @@ fn changed_since(
     store: &Store,
     batch: BatchId,
     current: BatchId,
+    max_pages: u64,
 ) -> Result<Option<PageSet>, StoreError> {
     if batch > current || current - batch > MAX_BATCHES {
         return Ok(None);
@@ -84,7 +86,13 @@ fn changed_since(
         if store.need(&BATCHES, &batch)?.kind == BatchKind::Forget {
             return Ok(None);
         }
-        changed |= store.need(&PAGE_SETS, &PageSetKey::Changed(batch))?;
+        for part in store.need_page_set_parts(PageSetKey::Changed(batch))? {
+            let (_, pages) = part?;
+            changed |= pages;
+            if changed.len() > max_pages {
+                return Ok(None);
+            }
+        }
     }
     Ok(Some(changed))
 }

@@ -8,8 +8,8 @@ use crate::tables::{BATCHES, PAGES, REFRESHES, STEP_CACHE};
 /// Reads a bank of one format and collects the changes to the next format.
 type Step = fn(&Store, &mut Changes) -> Result<(), StoreError>;
 
-/// The steps by the format that each one migrates from. A format without a step only has fewer tables than the
-/// next one.
+/// The steps by the format that each one migrates from. The data of a format without a step is valid in the
+/// next one, which may have more tables.
 #[cfg(not(test))]
 const STEPS: &[(u32, Step)] = &[(12, steps_by_series), (13, last_fetch)];
 

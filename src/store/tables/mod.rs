@@ -12,7 +12,7 @@ mod link_cursor;
 mod link_reads;
 pub mod member_order;
 mod page_reads;
-mod page_set_writer;
+mod page_sets;
 pub mod records;
 mod schema;
 mod site_scan;
@@ -22,6 +22,7 @@ pub(crate) mod undo_capture;
 
 pub use link_cursor::LinkCursor;
 pub use link_reads::LinkScan;
-pub use page_set_writer::PageSetWriter;
+pub use page_sets::{PageSetReader, PageSetWriter};
+pub use records::page_set_keys::{CoveredKey, PageSetKey, PageSetPart, ReachedKey};
 pub use schema::*;
 pub use site_scan::SiteScan;

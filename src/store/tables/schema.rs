@@ -11,6 +11,7 @@ use super::records::evidence::{
 };
 use super::records::links::{LinkBlock, LinkKey};
 use super::records::page_blocks::PageBlock;
+use super::records::page_set_keys::PageSetPart;
 use super::records::plan_lists::ListText;
 use super::records::seed_fetches::{SeedFetches, SeedFetchesKey};
 use super::records::step_cache::StepCacheRecord;
@@ -115,9 +116,9 @@ tables! {
     /// Sites of a refresh by a cover method.
     COVERS = "covers": (u32, SiteId) => CoverRecord, Scan, Refreshes,
         key "refresh u32, site u32", value "record: the refresh that selected the seeds, seed quota, ranks, stop reason, value, work";
-    /// Sets of pages.
-    PAGE_SETS = "page_sets": PageSetKey => PageSet, Scan, Refreshes,
-        key "kind u8: 0 changed by a batch, 1 removed by a refresh, 2 covered, 3 in `page_history` of a batch, 4 blocks of `page_evidence` written by a refresh, 5 reached over the web; number of the batch, the refresh or, for kinds 2 and 5, the refresh that selected the seed u32; kind 2: site u32, pick u32, hop u32; kind 5: rank u32, hop u32", value "page ids, roaring";
+    /// Sets of pages, in parts by ranges of sites.
+    PAGE_SETS = "page_sets": PageSetPart => PageSet, Scan, Refreshes,
+        key "kind u8: 0 changed by a batch, 1 removed by a refresh, 2 covered, 3 in `page_history` of a batch, 4 blocks of `page_evidence` written by a refresh, 5 reached over the web; number of the batch, the refresh or, for kinds 2 and 5, the refresh that selected the seed u32; kind 2: site u32, pick u32, hop u32; kind 5: rank u32, hop u32; in all parts but the first: the first site u32", value "page ids, roaring";
     /// Seeds of a refresh in order.
     SEEDS = "seeds": (u32, u32) => SeedRecord, Scan, Refreshes,
         key "refresh u32, rank u32", value "record: page, evidence";
@@ -258,113 +259,6 @@ impl Key for CoreScoresKey {
             rank,
             side,
         })
-    }
-}
-
-/// Keys of `page_sets`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PageSetKey {
-    /// Pages whose links, state or attributes a batch changed.
-    Changed(u32),
-    /// Pages that the cores of a refresh removed from the graph.
-    Removed(u32),
-    /// Pages that a seed is the first of its site to cover.
-    Covered(CoveredKey),
-    /// Pages whose state, spam mark or row a batch changed; never empty.
-    History(u32),
-    /// Pages that a seed of a plan over the web is the first to reach.
-    Reached(ReachedKey),
-    /// Blocks of page evidence that a refresh wrote. Each is a page with the number of the block as its
-    /// index; never empty.
-    EvidenceBlocks(u32),
-}
-
-/// The key of the pages at one distance from a seed that the seed is the first to cover; the set is
-/// never empty.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct CoveredKey {
-    /// The refresh that selected the seed.
-    pub refresh: u32,
-    /// The site.
-    pub site: SiteId,
-    /// The position of the seed among the seeds of the site, from 1.
-    pub pick: u32,
-    /// The distance from the seed, in links.
-    pub hop: u32,
-}
-
-/// The key of the pages at one distance from a seed over the web that the seed is the first to reach;
-/// the set is never empty.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct ReachedKey {
-    /// The refresh that selected the seed.
-    pub refresh: u32,
-    /// The rank of the seed.
-    pub rank: u32,
-    /// The distance from the seed, in links.
-    pub hop: u32,
-}
-
-impl PageSetKey {
-    /// Returns the prefix of the sets that the seeds of a refresh over the web reach.
-    #[must_use]
-    pub fn reached_prefix(refresh: u32) -> Vec<u8> {
-        [&[REACHED][..], &refresh.bytes()].concat()
-    }
-
-    /// Returns the prefix of the sets that the seeds of a site cover, by the refresh that selected them.
-    #[must_use]
-    pub fn covered_prefix(refresh: u32, site: SiteId) -> Vec<u8> {
-        [&[COVERED][..], &(refresh, site).bytes()].concat()
-    }
-}
-
-/// The first byte of the keys of `page_sets`.
-const CHANGED: u8 = 0;
-const REMOVED: u8 = 1;
-const COVERED: u8 = 2;
-const HISTORY: u8 = 3;
-const EVIDENCE_BLOCKS: u8 = 4;
-const REACHED: u8 = 5;
-
-impl Key for PageSetKey {
-    fn put(&self, out: &mut Vec<u8>) {
-        let (kind, rest) = match self {
-            Self::Changed(batch) => (CHANGED, batch.bytes()),
-            Self::Removed(refresh) => (REMOVED, refresh.bytes()),
-            Self::Covered(key) => (
-                COVERED,
-                ((key.refresh, key.site), (key.pick, key.hop)).bytes(),
-            ),
-            Self::History(batch) => (HISTORY, batch.bytes()),
-            Self::EvidenceBlocks(refresh) => (EVIDENCE_BLOCKS, refresh.bytes()),
-            Self::Reached(key) => (REACHED, ((key.refresh, key.rank), key.hop).bytes()),
-        };
-        out.push(kind);
-        out.extend_from_slice(&rest);
-    }
-    fn take(bytes: &[u8]) -> Option<Self> {
-        let (kind, rest) = bytes.split_first()?;
-        match *kind {
-            CHANGED => u32::take(rest).map(Self::Changed),
-            REMOVED => u32::take(rest).map(Self::Removed),
-            HISTORY => u32::take(rest).map(Self::History),
-            EVIDENCE_BLOCKS => u32::take(rest).map(Self::EvidenceBlocks),
-            REACHED => {
-                let ((refresh, rank), hop) = Key::take(rest)?;
-                Some(Self::Reached(ReachedKey { refresh, rank, hop }))
-            }
-            COVERED => {
-                let ((refresh, site), (pick, hop)) = Key::take(rest)?;
-                Some(Self::Covered(CoveredKey {
-                    refresh,
-                    site,
-                    pick,
-                    hop,
-                }))
-            }
-            _ => None,
-        }
     }
 }
 

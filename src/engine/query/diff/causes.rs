@@ -11,9 +11,10 @@ use crate::engine::history::timeline::{PageStatus, PageTimelines};
 use crate::engine::plan::{Parameter, ResolvedPlan};
 use crate::engine::policy::{Caps, RejectionReason};
 use crate::engine::query::views::Views;
-use seedbank_algorithms::page::{PageId, PageSet, SiteId};
+use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_store::records::{BatchId, CoreRecord, PageState, SeedEvidence};
 use seedbank_store::tables::{self, PageSetKey};
+use seedbank_store::{PageSetReader, StoreError};
 
 /// Two lists and the batches between them.
 pub(in crate::engine) struct Pair<'a> {
@@ -26,7 +27,7 @@ pub(in crate::engine) struct Pair<'a> {
     pub(super) low: BatchId,
     pub(super) high: BatchId,
     /// Pages that each of these batches changed, last batch first.
-    changed: Vec<(BatchId, PageSet)>,
+    changed: Vec<(BatchId, PageSetReader<'a>)>,
 }
 
 /// Cause with the batch, core and seed that it refers to.
@@ -67,10 +68,8 @@ impl<'a> Pair<'a> {
         // A list from outside has no state, so batches are known only between two refreshes.
         if from.run.is_some() {
             for batch in (low + 1..=high).rev() {
-                let pages = views
-                    .reader
-                    .need(&tables::PAGE_SETS, &PageSetKey::Changed(batch))?;
-                changed.push((batch, pages));
+                let set = PageSetKey::Changed(batch);
+                changed.push((batch, views.reader.need_page_set_reader(set)?));
             }
         }
         let parameters_differ = match (&from.run, &to.run) {
@@ -307,17 +306,25 @@ impl<'a> Pair<'a> {
     }
 
     /// Returns the last batch between the two states that changed one of these pages.
-    pub(super) fn last_change_of(&self, pages: &[PageId]) -> Option<BatchId> {
-        let mut changed = self.changed.iter();
-        let last = changed.find(|(_, set)| pages.iter().any(|page| set.contains(page.0)));
-        last.map(|(batch, _)| *batch)
+    pub(super) fn last_change_of(&self, pages: &[PageId]) -> Result<Option<BatchId>, StoreError> {
+        for (batch, set) in &self.changed {
+            for page in pages {
+                if set.contains(*page)? {
+                    return Ok(Some(*batch));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the last batch between the two states that changed a page of this site.
-    pub(super) fn last_change_on_site(&self, site: SiteId) -> Option<BatchId> {
-        let mut changed = self.changed.iter();
-        let last = changed.find(|(_, set)| set.bitmaps().any(|(high, _)| high == site.0));
-        last.map(|(batch, _)| *batch)
+    pub(super) fn last_change_on_site(&self, site: SiteId) -> Result<Option<BatchId>, StoreError> {
+        for (batch, set) in &self.changed {
+            if set.has_site(site)? {
+                return Ok(Some(*batch));
+            }
+        }
+        Ok(None)
     }
 }
 

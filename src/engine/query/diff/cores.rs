@@ -10,7 +10,7 @@ use crate::engine::history::timeline::{Eligibility, PageStatus, Timeline};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::rank::TIED;
 use seedbank_store::records::{BatchId, CoreRecord, SeedEvidence};
-use seedbank_store::tables;
+use seedbank_store::{StoreError, tables};
 
 /// Counts of a core's links, all and lost.
 struct Links {
@@ -60,7 +60,7 @@ impl Pair<'_> {
             return Ok(CauseDetail {
                 core: Some(rank),
                 by: seed_of(&core),
-                ..CauseDetail::new(cause, self.last_change_of(&pages_of(&core)))
+                ..CauseDetail::new(cause, self.last_change_of(&pages_of(&core))?)
             });
         }
         match having {
@@ -87,7 +87,7 @@ impl Pair<'_> {
         {
             return Ok(CauseDetail::new(
                 Cause::Outranked,
-                self.last_change_of_new_cores(having, lacking),
+                self.last_change_of_new_cores(having, lacking)?,
             ));
         }
         let links = self.links(&core, having, lacking)?;
@@ -99,7 +99,7 @@ impl Pair<'_> {
         }
         let pages = pages_of(&core);
         let elsewhere = pages.iter().filter_map(|page| lacking.in_cores.get(page));
-        let batch = self.last_change_of(&pages);
+        let batch = self.last_change_of(&pages)?;
         match elsewhere.map(|(rank, _)| *rank).min() {
             // The sigmas are tied, so the URL order of the best authorities decided.
             None if lacking
@@ -108,7 +108,7 @@ impl Pair<'_> {
             {
                 Ok(CauseDetail::new(
                     Cause::Outranked,
-                    self.last_change_of_new_cores(having, lacking),
+                    self.last_change_of_new_cores(having, lacking)?,
                 ))
             }
             None => Ok(CauseDetail::new(Cause::RegionWeakened, batch)),
@@ -119,7 +119,7 @@ impl Pair<'_> {
                     by: seed_of(&taker),
                     ..CauseDetail::new(
                         Cause::PagesTaken,
-                        batch.max(self.last_change_of(&pages_of(&taker))),
+                        batch.max(self.last_change_of(&pages_of(&taker))?),
                     )
                 })
             }
@@ -172,7 +172,7 @@ impl Pair<'_> {
         &self,
         having: &StoredRefresh,
         lacking: &StoredRefresh,
-    ) -> Option<BatchId> {
+    ) -> Result<Option<BatchId>, StoreError> {
         let seeds = lacking.seeds.values();
         let new = seeds.filter(|seed| !having.seeds.contains_key(&seed.page));
         let new: BTreeSet<u32> = new

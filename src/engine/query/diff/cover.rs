@@ -17,7 +17,7 @@ impl Pair<'_> {
         lacking: &StoredRefresh,
     ) -> Result<CauseDetail, EngineError> {
         let site = page.site();
-        let batch = self.last_change_on_site(site);
+        let batch = self.last_change_on_site(site)?;
         let covers = &tables::COVERS;
         let Some(record) = self.views.reader.get(covers, &(lacking.refresh, site))? else {
             // Sites without crawled pages have no record.
@@ -61,7 +61,8 @@ impl Pair<'_> {
         }
         let prefix = PageSetKey::covered_prefix(record.since, page.site());
         for entry in self.views.reader.scan_under(&tables::PAGE_SETS, &prefix)? {
-            if let (PageSetKey::Covered(key), pages) = entry?
+            let (part, pages) = entry?;
+            if let PageSetKey::Covered(key) = part.set
                 && pages.contains(page.0)
             {
                 return Ok(Some((key.pick, key.hop)));

@@ -27,7 +27,7 @@ impl Pair<'_> {
         lacking: &StoredRefresh,
         choice: &WebChoice,
     ) -> Result<CauseDetail, EngineError> {
-        let batch = self.last_change_of(&[page]);
+        let batch = self.last_change_of(&[page])?;
         let with_batch = |cause| CauseDetail::new(cause, batch);
         let reached = self.reached(page, lacking, choice)?;
         if let Some((by, hop)) = reached.covered {

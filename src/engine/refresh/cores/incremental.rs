@@ -28,7 +28,7 @@ use crate::engine::refresh::run_context::RunContext;
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cores::{CachedComponent, CoreCache, Selection};
 use seedbank_algorithms::graph::{Fingerprint, WeakComponents, number};
-use seedbank_algorithms::page::{PageId, PageSet, RowId, SiteId};
+use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::rank::Work;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::component_cache::ComponentRecord;
@@ -187,14 +187,17 @@ impl IncrementalRun<'_> {
     /// have changed; `None` if there are too many.
     fn touched_pages(&mut self, watch: &dyn Watch) -> Result<Option<BTreeSet<PageId>>> {
         let past = PageTimelines::open(self.store, self.cached.batch)?;
-        let possibly_changed = past.possibly_changed()?;
-        let count: u64 = possibly_changed.values().map(PageSet::len).sum();
-        if count > self.max_pages.saturating_mul(2) {
-            return Ok(None);
+        let mut count = 0;
+        for part in past.possibly_changed()? {
+            count += part?.1.len();
+            if count > self.max_pages.saturating_mul(2) {
+                return Ok(None);
+            }
         }
         let mut touched_pages = BTreeSet::new();
         let (mut seen_rows, mut seen_citing_rows) = (BTreeSet::new(), BTreeSet::new());
-        for (batch, pages) in possibly_changed {
+        for part in past.possibly_changed()? {
+            let (batch, pages) = part?;
             for page in pages.into_iter().map(PageId) {
                 watch.proceed()?;
                 let timeline = past.timeline(page)?;

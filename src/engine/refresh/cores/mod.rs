@@ -383,5 +383,5 @@ fn put_cores(
             }
         }
     }
-    Ok(changes.put(&tables::PAGE_SETS, &PageSetKey::Removed(refresh), &removed)?)
+    Ok(changes.put_page_set(PageSetKey::Removed(refresh), &removed)?)
 }

@@ -260,11 +260,7 @@ impl NewPageEvidence {
         };
         if !written.is_empty() {
             let blocks: PageSet = written.iter().copied().map(packed).collect();
-            changes.put(
-                &tables::PAGE_SETS,
-                &PageSetKey::EvidenceBlocks(refresh),
-                &blocks,
-            )?;
+            changes.put_page_set(PageSetKey::EvidenceBlocks(refresh), &blocks)?;
         }
         Ok(Written {
             record: EvidenceSeries {
@@ -314,7 +310,6 @@ pub(crate) fn delete_unseen(
 ) -> Result<(), StoreError> {
     let mut oldest: BTreeMap<RefreshId, RefreshId> = BTreeMap::new();
     let mut touched: BTreeMap<RefreshId, PageSet> = BTreeMap::new();
-    let blocks_of = |refresh| store.get(&tables::PAGE_SETS, &PageSetKey::EvidenceBlocks(refresh));
     for entry in store.scan(&tables::REFRESHES)? {
         let (number, record): (RefreshId, RefreshRecord) = entry?;
         let Some(EvidenceSeries { series, .. }) = record.standings else {
@@ -322,8 +317,9 @@ pub(crate) fn delete_unseen(
         };
         if pruned.contains(&number) {
             let blocks = touched.entry(series).or_default();
-            *blocks |= blocks_of(number)?.unwrap_or_default();
-            changes.delete(&tables::PAGE_SETS, &PageSetKey::EvidenceBlocks(number))?;
+            let written = PageSetKey::EvidenceBlocks(number);
+            *blocks |= store.page_set(written)?.unwrap_or_default();
+            changes.delete_page_set(store, written)?;
         } else {
             oldest.entry(series).or_insert(number);
         }
@@ -339,9 +335,11 @@ pub(crate) fn delete_unseen(
             continue;
         };
         let new_blocks = written.filter(|_| oldest == new).map(|w| &w.blocks);
-        match new_blocks {
-            Some(written) => blocks.extend(written.iter().copied().map(packed)),
-            None => blocks |= blocks_of(oldest)?.unwrap_or_default(),
+        if let Some(written) = new_blocks {
+            blocks.extend(written.iter().copied().map(packed));
+        } else {
+            let written = PageSetKey::EvidenceBlocks(oldest);
+            blocks |= store.page_set(written)?.unwrap_or_default();
         }
         for block in blocks.into_iter().map(PageId) {
             let place = (block.site(), block.index());

@@ -145,7 +145,8 @@ impl Recomputation<'_> {
         let from = self.store.need(&tables::REFRESHES, &cached)?.batch;
         let past = PageTimelines::open(self.store, from)?;
         let mut counts: BTreeMap<(u32, BatchId, SiteId), u64> = BTreeMap::new();
-        for (batch, pages) in past.changed()? {
+        for part in past.changed()? {
+            let (batch, pages) = part?;
             for page in pages.into_iter().map(PageId) {
                 let timeline = past.timeline(page)?;
                 if !timeline.is_changed_by(batch) {

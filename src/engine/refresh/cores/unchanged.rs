@@ -52,7 +52,8 @@ pub(crate) fn find(
     }
     // Any changed page can change the graph.
     let past = PageTimelines::open(store, record.batch)?;
-    for (batch, pages) in past.possibly_changed()? {
+    for part in past.possibly_changed()? {
+        let (batch, pages) = part?;
         for page in pages.into_iter().map(PageId) {
             watch.proceed()?;
             if past.timeline(page)?.is_changed_by(batch) {
@@ -94,8 +95,11 @@ impl UnchangedRun {
             let ((_, rank), seed) = entry?;
             changes.put_seed(refresh, rank, &seed)?;
         }
-        let removed = store.need(&tables::PAGE_SETS, &PageSetKey::Removed(self.refresh))?;
-        changes.put(&tables::PAGE_SETS, &PageSetKey::Removed(refresh), &removed)?;
+        let (from, to) = (
+            PageSetKey::Removed(self.refresh),
+            PageSetKey::Removed(refresh),
+        );
+        changes.copy_page_set(store, from, to)?;
         let of = refresh;
         let ranked = |(_, rank)| (refresh, rank);
         copy(store, changes, &tables::CORES, &prefix, ranked)?;

@@ -340,7 +340,7 @@ fn put_pick(changes: &mut Changes, refresh: RefreshId, rank: u32, picked: &Picke
                 hop,
             };
             let pages = on_site(site, pages);
-            changes.put(&tables::PAGE_SETS, &PageSetKey::Covered(key), &pages)?;
+            changes.put_page_set(PageSetKey::Covered(key), &pages)?;
         }
     }
     let seed = SeedRecord {

@@ -151,7 +151,7 @@ pub(super) fn put_pick(
     for (hop, pages) in (0..).zip(&picked.reached) {
         if !pages.is_empty() {
             let key = ReachedKey { refresh, rank, hop };
-            changes.put(&tables::PAGE_SETS, &PageSetKey::Reached(key), pages)?;
+            changes.put_page_set(PageSetKey::Reached(key), pages)?;
         }
     }
     let seed = SeedRecord {

@@ -13,6 +13,7 @@ pub(crate) mod observed;
 pub(crate) mod page;
 pub mod page_blocks;
 pub(crate) mod page_history;
+pub mod page_set_keys;
 pub mod plan_lists;
 pub mod seed_fetches;
 pub(crate) mod seeds;
