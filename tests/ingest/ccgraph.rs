@@ -3,6 +3,8 @@
 //! Families of cases, and what they catch:
 //! * random graphs of hosts and domains, in parts, compressed and not, with ranks and without: a bank
 //!   that differs by a byte of its export from that of the same pages as JSON Lines;
+//! * vertices that are no page or the same page: a link that is dropped or kept only where records name pages by
+//!   vertex;
 //! * a graph of many pieces: events out of the order of vertices, or that depend on threads;
 //! * parts without lines, vertices in any order, columns of ranks in another order.
 
@@ -15,7 +17,7 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
-use seedbank::engine::ingest::Format;
+use seedbank::engine::ingest::{ForgetRequest, Format};
 use seedbank::engine::{Bank, IngestRequest};
 use seedbank::ingest::{
     Event, Input, Naming, PageRecord, Position, ReadError, ReadSummary, read_batch,
@@ -237,6 +239,57 @@ proptest! {
         let ours = String::from_utf8(exported(&ours)).unwrap();
         prop_assert_eq!(ours, String::from_utf8(exported(&theirs)).unwrap());
     }
+}
+
+/// A bank that blocks a page reads the URL of each link, another one that of each vertex.
+#[test]
+fn invalid_and_equal_hosts_are_those_of_links_by_url() {
+    let text = |text: &str| vec![text.as_bytes().to_vec()];
+    let graph = |edges: &str| Files {
+        vertices: text("0\tcom.a\n1\tcom.b..\n2\tcom.A\n3\torg.c\n4\torg.d\n"),
+        edges: text(edges),
+        ranks: Vec::new(),
+    };
+    let ingest = |files: &Files, blocked: &[&str]| {
+        let folder = support::scratch();
+        let (inputs, format) = files.write(folder.path());
+        let bank = Bank::create(folder.path().join("bank"), Naming::default()).unwrap();
+        if !blocked.is_empty() {
+            let request = ForgetRequest {
+                what: blocked.iter().map(|what| (*what).to_owned()).collect(),
+                block: true,
+                ..ForgetRequest::default()
+            };
+            bank.forget(&request).unwrap();
+        }
+        let request = IngestRequest {
+            inputs,
+            format,
+            max_rejects: 100.0,
+            as_of: AS_OF,
+            ..IngestRequest::default()
+        };
+        let report = bank.ingest(&request).unwrap();
+        assert_clean(&bank);
+        let counts = [
+            report.counts.superseded,
+            report.counts.dropped_outlinks,
+            report.read.rejected(),
+        ];
+        (String::from_utf8(exported(&bank)).unwrap(), counts)
+    };
+    // The first and the third are the same page.
+    let files = graph("0\t1\n0\t2\n0\t3\n2\t0\n2\t3\n3\t0\n3\t1\n3\t2\n");
+    let by_vertex = ingest(&files, &[]);
+    assert_eq!(by_vertex, ingest(&files, &["http://other.test/"]));
+    assert_eq!(by_vertex.1, [1, 2, 1]);
+    let link = r#""outlinks":["http://c.org/"]"#;
+    assert_eq!(by_vertex.0.matches(link).count(), 1, "{}", by_vertex.0);
+    assert_eq!(by_vertex.0.lines().count(), 3, "{}", by_vertex.0);
+    // The later one counts.
+    let (lines, _) = ingest(&graph("0\t3\n2\t4\n"), &[]);
+    assert!(lines.contains(r#""outlinks":["http://d.org/"]"#), "{lines}");
+    assert!(!lines.contains(link), "{lines}");
 }
 
 #[test]

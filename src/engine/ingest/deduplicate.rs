@@ -11,7 +11,7 @@ use super::record_order::RecordOrder;
 use super::site_records::SortedSiteRecords;
 use crate::engine::Result;
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::{self, Sorted};
+use seedbank_store::{self, Sorted, Sorter};
 
 pub(super) struct Deduplicated {
     pub(super) urls: Sorted,
@@ -36,6 +36,12 @@ pub(super) fn deduplicate(gathered: CollectedInput, passes: &Passes<'_>) -> Resu
         unnamed: RoaringTreemap::new(),
         superseded: gathered.superseded,
     };
+    if !gathered.unrecorded.is_empty() {
+        let mut nodes = gathered.unrecorded;
+        input.pieces = remove_linked(&mut nodes, input.pieces, passes.large_sorter())?;
+        input.unnamed = nodes.into_iter().map(|node| of_portion(0, node)).collect();
+        return Ok(input);
+    }
     if gathered.portions < 2 {
         return Ok(input);
     }
@@ -79,6 +85,23 @@ pub(super) fn deduplicate(gathered: CollectedInput, passes: &Passes<'_>) -> Resu
     Ok(input)
 }
 
+/// Removes the ranks to which a piece of the only portion links. Returns the same pieces.
+fn remove_linked(
+    ranks: &mut RoaringBitmap,
+    mut pieces: Sorted,
+    mut same: Sorter,
+) -> Result<Sorted> {
+    while let Some((key, value)) = pieces.next_entry()? {
+        same.push(key, value)?;
+        let mut targets = value;
+        take_input(&mut targets)?;
+        for rank in Gaps::new(targets).filter_map(|rank| u32::try_from(rank).ok()) {
+            ranks.remove(rank);
+        }
+    }
+    Ok(same.finish()?)
+}
+
 /// Returns the records that a record in another portion supersedes.
 fn losers(mut sources: Sorted, watch: &dyn Watch) -> Result<RoaringTreemap> {
     let mut losers = RoaringTreemap::new();
@@ -115,4 +138,32 @@ fn losers(mut sources: Sorted, watch: &dyn Watch) -> Result<RoaringTreemap> {
         }
     }
     Ok(losers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::ingest::pieces::push_piece;
+
+    #[test]
+    fn nodes_that_no_piece_links_to_remain() {
+        let folder = tempfile::tempdir().unwrap();
+        let sorter = || Sorter::new(folder.path(), 1 << 20);
+        let pieces = || {
+            let (mut pieces, mut bytes) = (sorter(), Vec::new());
+            for (node, targets) in [(0, [1, 5]), (2, [2, 9])] {
+                let input = PageInput::Links;
+                push_piece(&mut pieces, 0, node, 0, &input, &targets, &mut bytes).unwrap();
+            }
+            pieces.finish().unwrap()
+        };
+        let mut nodes = RoaringBitmap::from_iter([1, 3, 5, 7]);
+        let mut same = remove_linked(&mut nodes, pieces(), sorter()).unwrap();
+        assert!(nodes.iter().eq([3, 7]));
+        let mut expected = pieces();
+        while let Some(entry) = expected.next_entry().unwrap() {
+            assert_eq!(same.next_entry().unwrap(), Some(entry));
+        }
+        assert_eq!(same.next_entry().unwrap(), None);
+    }
 }

@@ -6,7 +6,12 @@
 //! ```
 //!
 //! A portion's URLs are numbered by rank, in the order of their keys. So the sorts contain each
-//! distinct URL of a portion once, and small numbers for links.
+//! distinct URL of a portion once, and small numbers for links. Records of a graph may name pages by node; then
+//! there is one portion, and the nodes are its ranks.
+
+use std::sync::Arc;
+
+use roaring::RoaringBitmap;
 
 use super::blocklist::{BlockedCounts, Blocklist};
 use super::fetch_times::order_of_time;
@@ -18,7 +23,9 @@ use super::record_order::{RecordHasher, RecordOrder};
 use super::site_records::{SiteRecords, SortedSiteRecords};
 use super::urls::Urls;
 use crate::engine::{EngineError, Result};
-use seedbank_formats::ingest::{Event, Interner, PageAttributes, PageRecord, ReadPiece, UrlNumber};
+use seedbank_formats::ingest::{
+    Event, Location, Naming, NodeUrls, PageAttributes, PageRecord, Position, ReadPiece, UrlNumber,
+};
 use seedbank_store::{self, Sorted, Sorter, StoreError};
 
 /// Marks a URL that has its own record, link or line of attributes.
@@ -50,6 +57,10 @@ pub(super) struct InputCollector {
     any_seed: bool,
     /// Pages and sites to skip; `None` if there are none.
     blocklist: Option<Blocklist>,
+    naming: Naming,
+    /// The nodes by which the records name pages, and those with a record. Then the batch is one portion.
+    nodes: Option<Arc<dyn NodeUrls>>,
+    recorded_nodes: RoaringBitmap,
 }
 
 /// Collected input events, ready to be sorted.
@@ -64,6 +75,8 @@ pub(super) struct CollectedInput {
     pub(super) any_seed: bool,
     /// Distinct URLs of every portion by key: portion, rank, flags.
     pub(super) urls: Sorted,
+    /// Nodes of the first portion without a record; they are named only if others link to them.
+    pub(super) unrecorded: RoaringBitmap,
     /// Pieces by portion, rank and fetch time: input about the page, ranks of targets.
     pub(super) pieces: Sorted,
     pub(super) sites: SortedSiteRecords,
@@ -76,6 +89,7 @@ impl InputCollector {
         [by_url, by_portion, sources]: [Sorter; 3],
         sites: SiteRecords,
         blocklist: Option<Blocklist>,
+        naming: Naming,
     ) -> Self {
         Self {
             memory,
@@ -91,7 +105,15 @@ impl InputCollector {
             superseded: 0,
             any_seed: false,
             blocklist,
+            naming,
+            nodes: None,
+            recorded_nodes: RoaringBitmap::new(),
         }
+    }
+
+    /// Returns whether records may name pages by node ([`Source::number_nodes`]), if they come from a single source.
+    pub(super) const fn may_number_nodes(&self) -> bool {
+        self.blocklist.is_none()
     }
 
     pub(super) fn blocked(&self) -> BlockedCounts {
@@ -104,6 +126,10 @@ impl InputCollector {
     /// Adds a piece of the input. With `of_links` it comes from a list of links, in which a page on
     /// its own has no links.
     pub(super) fn add(&mut self, block: ReadPiece, of_links: bool) -> Result<()> {
+        if let Some(nodes) = block.nodes {
+            self.nodes = Some(nodes);
+            return self.add_nodes(block.events);
+        }
         let urls = self.urls.take();
         let mut urls = urls.unwrap_or_else(|| Urls::new(block.urls.empty_like()));
         urls.start_block(&block.urls);
@@ -116,7 +142,10 @@ impl InputCollector {
                 continue;
             };
             match event {
-                Event::Record(record) => self.record(record, &block.urls, &mut urls),
+                Event::Record(record) => {
+                    let mut number = |url, flags| urls.number(&block.urls, url, flags);
+                    self.record(record, &mut number);
+                }
                 Event::Link { from, to } => {
                     let from = urls.number(&block.urls, from, HAS_RECORD);
                     let to = urls.number(&block.urls, to, HAS_RECORD);
@@ -147,11 +176,7 @@ impl InputCollector {
                 }
             }
             // Close the portion as soon as it exceeds the memory budget.
-            let held = urls.bytes()
-                + self.pieces.len() * size_of::<Piece>()
-                + self.targets.len() * size_of::<u32>()
-                + self.links.len() * size_of::<(u32, u32)>();
-            if held > self.memory {
+            if urls.bytes() + self.held() > self.memory {
                 self.close(&mut urls, false)?;
             }
         }
@@ -206,14 +231,41 @@ impl InputCollector {
         (!left_out).then_some(event)
     }
 
-    fn record(&mut self, mut record: PageRecord<UrlNumber>, block: &Interner, urls: &mut Urls) {
+    /// Adds events that name pages by node.
+    fn add_nodes(&mut self, events: Vec<(Position, Event<UrlNumber>)>) -> Result<()> {
+        for (_, event) in events {
+            match event {
+                Event::Record(record) => {
+                    self.recorded_nodes.insert(record.url);
+                    self.record(record, &mut |node, _| node);
+                }
+                Event::Rejected(_) => {}
+                _ => {
+                    return Err(EngineError::Internal(
+                        "a graph has an event that is not a record",
+                    ));
+                }
+            }
+        }
+        if self.held() > self.memory {
+            self.put_nodes()?;
+        }
+        Ok(())
+    }
+
+    /// Adds a record. `number` returns the number of a URL, and adds flags to its flags.
+    fn record(
+        &mut self,
+        mut record: PageRecord<UrlNumber>,
+        number: &mut impl FnMut(UrlNumber, u8) -> u32,
+    ) {
         // Records without a fetch time sort before all others.
         let order = record.fetched.map_or(0, order_of_time);
-        let url = urls.number(block, record.url, HAS_RECORD);
+        let url = number(record.url, HAS_RECORD);
         // Without a seed, nothing is attributed.
         let origin = record.origin.take().and_then(|origin| {
-            let mut number = |url| urls.number(block, url, 0);
-            let (seed, via) = (number(origin.seed?), origin.via.map(number));
+            let seed = number(origin.seed?, 0);
+            let via = origin.via.map(|via| number(via, 0));
             Some((seed, via, origin.depth))
         });
         if let Some(failures) = record.failures {
@@ -247,10 +299,10 @@ impl InputCollector {
                 ..PageUpdate::NAMED
             };
             match record.alias {
-                Some((to, _)) => self.targets.push(urls.number(block, to, 0)),
+                Some((to, _)) => self.targets.push(number(to, 0)),
                 None => {
                     for target in record.outlinks.unwrap_or_default() {
-                        self.targets.push(urls.number(block, target, 0));
+                        self.targets.push(number(target, 0));
                     }
                 }
             }
@@ -425,7 +477,60 @@ impl InputCollector {
         Ok(())
     }
 
+    /// Returns the memory of the portion in bytes, without its URLs.
+    fn held(&self) -> usize {
+        self.pieces.len() * size_of::<Piece>()
+            + self.targets.len() * size_of::<u32>()
+            + self.links.len() * size_of::<(u32, u32)>()
+    }
+
+    /// Emits records that name pages by node. The ranks of the URLs of the portion are the nodes.
+    fn put_nodes(&mut self) -> Result<()> {
+        let mut bytes = Vec::new();
+        for piece in &self.pieces {
+            let mut targets = self.targets[piece.targets.clone()].to_vec();
+            targets.sort_unstable();
+            push_piece(
+                &mut self.by_portion,
+                self.portion,
+                piece.url,
+                piece.order,
+                &piece.input,
+                &targets,
+                &mut bytes,
+            )?;
+        }
+        self.pieces.clear();
+        self.targets.clear();
+        Ok(())
+    }
+
+    /// Emits the URLs of all nodes. Returns the nodes without a record.
+    fn put_node_urls(&mut self, nodes: &dyn NodeUrls) -> Result<RoaringBitmap> {
+        let mut unrecorded = RoaringBitmap::new();
+        let mut key = Vec::new();
+        for (node, Location { site, local }) in nodes.locations(self.naming) {
+            let is_recorded = self.recorded_nodes.contains(node);
+            if !is_recorded {
+                unrecorded.insert(node);
+            }
+            key.clear();
+            key.extend_from_slice(site.as_bytes());
+            key.push(0);
+            key.extend_from_slice(local.as_bytes());
+            let flags = if is_recorded { HAS_RECORD } else { 0 };
+            let value = Bytes::default().u32(self.portion).u32(node).byte(flags);
+            self.by_url.push(&key, &value)?;
+        }
+        Ok(unrecorded)
+    }
+
     pub(super) fn finish(mut self) -> Result<CollectedInput> {
+        let mut unrecorded = RoaringBitmap::new();
+        if let Some(nodes) = self.nodes.take() {
+            self.put_nodes()?;
+            unrecorded = self.put_node_urls(&*nodes)?;
+        }
         if let Some(mut urls) = self.urls.take() {
             let only = self.portion == 0;
             self.close(&mut urls, only)?;
@@ -438,6 +543,7 @@ impl InputCollector {
             portions: self.portion,
             superseded: self.superseded,
             any_seed: self.any_seed,
+            unrecorded,
         })
     }
 }

@@ -163,9 +163,12 @@ impl Bank {
         let mut passes = Passes::new(writer, request.memory, watch)?;
         let batch = passes.batch;
         let rejects = RejectList::new(request.rejects.as_deref(), self.path(), batch)?;
-        let collector = passes.collector(Blocklist::load(writer)?);
+        let collector = passes.collector(Blocklist::load(writer)?, naming);
         for source in &mut *inputs.sources {
             source.limit_memory(request.memory);
+        }
+        if inputs.of_pages == 1 && collector.may_number_nodes() {
+            inputs.sources[0].number_nodes();
         }
         let (collector, read, rejects) =
             read_inputs(request, &mut inputs, naming, collector, rejects, watch)?;
@@ -382,7 +385,7 @@ fn run_passes(
     watch.stage("find", None);
     let (urls, mut site_records) = (input.urls, input.sites);
     let resolved = resolve::resolve(urls, &input.unnamed, &mut site_records, passes)?;
-    let records = resolved.records;
+    let (records, superseded) = (resolved.records, resolved.superseded.len());
     // An empty snapshot is most likely a failed export.
     if request.snapshot && records == 0 {
         return Err(EngineError::EmptySnapshot);
@@ -453,7 +456,7 @@ fn run_passes(
     pages::sites_pass(sites, passes)?;
     passes.counts.records = report.read.records;
     passes.counts.rejected = report.read.rejected();
-    passes.counts.superseded = input.superseded + site_records.superseded;
+    passes.counts.superseded = input.superseded + superseded + site_records.superseded;
     passes.counts.dropped_outlinks = report.read.dropped_outlinks.values().sum();
     report.counts = passes.counts.clone();
     report.aliases = passes.aliases.counts;

@@ -8,6 +8,7 @@
 use roaring::RoaringTreemap;
 
 use super::canonical::{PAGE, PIECE, by_record, split_key};
+use super::deduplicate::of_portion;
 use super::fields::{Fields, group};
 use super::gather::HAS_RECORD;
 use super::passes::{PageEvent, Passes, SiteDelta, page_event, target_event};
@@ -18,6 +19,9 @@ use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_formats::ingest::SiteAttributes;
 use seedbank_store::records::{PageState, SiteDefaults, SiteRecord};
 use seedbank_store::{self, Sorted, tables};
+
+/// The page of a node without a valid URL.
+const NO_PAGE: PageId = PageId(u64::MAX);
 
 /// The site whose URLs are being resolved.
 struct Current {
@@ -37,6 +41,8 @@ pub(super) struct Resolved {
     numbers: Sorted,
     /// Number of URLs that have a record.
     pub(super) records: u64,
+    /// Records, by portion and rank, of URLs that have a later one in the same portion.
+    pub(super) superseded: RoaringTreemap,
 }
 
 /// Assigns every URL its page id, and creates a record entry for every URL that has a record.
@@ -53,7 +59,8 @@ pub(super) fn resolve(
     let mut numbers = passes.large_sorter();
     let mut records = 0;
     let mut key = Vec::new();
-    let mut places: Vec<[u8; 8]> = Vec::new();
+    let mut superseded = RoaringTreemap::new();
+    let mut places: Vec<([u8; 8], bool)> = Vec::new();
     while let Some(next) = urls.peek()? {
         passes.watch.proceed()?;
         key.clear();
@@ -70,7 +77,17 @@ pub(super) fn resolve(
             let of_url = Fields(&value[place.len()..]).byte()?;
             named |= of_url != 0 || !unnamed.contains(u64::from_be_bytes(place));
             flags |= of_url;
-            places.push(place);
+            places.push((place, of_url & HAS_RECORD != 0));
+        }
+        // Of several nodes of a graph with the same URL, the last record counts.
+        if places.len() > 1 {
+            places.sort_unstable();
+            let of_records = places.iter().filter(|(_, has_record)| *has_record);
+            let of_records: Vec<[u8; 8]> = of_records.map(|(place, _)| *place).collect();
+            let earlier = of_records
+                .windows(2)
+                .filter(|two| two[0][..4] == two[1][..4]);
+            superseded.extend(earlier.map(|two| u64::from_be_bytes(two[0])));
         }
         let (name, local) = split_key(&key)?;
         let mut page = PageId(0);
@@ -103,8 +120,8 @@ pub(super) fn resolve(
                 target_event(&mut passes.targets, page, None, PageState::Known, false)?;
             }
         }
-        // Also written if there is no page, since ranks have no gaps.
-        for place in &places {
+        // Also written if there is no page.
+        for (place, _) in &places {
             numbers.push(place, &page.0.to_be_bytes())?;
         }
     }
@@ -115,6 +132,7 @@ pub(super) fn resolve(
     Ok(Resolved {
         numbers: numbers.finish()?,
         records,
+        superseded,
     })
 }
 
@@ -125,15 +143,21 @@ pub(super) fn group_by_page(
     passes: &mut Passes<'_>,
 ) -> Result<()> {
     let unknown = || EngineError::Internal("a piece of a record has no URL");
-    let Resolved { mut numbers, .. } = resolved;
+    let Resolved {
+        mut numbers,
+        superseded,
+        ..
+    } = resolved;
     let mut found: Vec<PageId> = Vec::new();
     let mut targets: Vec<u64> = Vec::new();
     let mut bytes = Vec::new();
     while let Some(next) = numbers.peek()? {
         let portion: [u8; 4] = group(next)?;
         found.clear();
-        // They come in the order of ranks, without gaps.
-        while let Some((_, value)) = numbers.next_under(&portion)? {
+        // They come in the order of ranks. Nodes of a graph without a valid URL have no page, and nothing refers to them.
+        while let Some((key, value)) = numbers.next_under(&portion)? {
+            let rank = Fields(&key[portion.len()..]).u32()?;
+            found.resize(rank as usize, NO_PAGE);
             found.push(Fields(value).page()?);
         }
         while let Some((key, mut value)) = pieces.next_under(&portion)? {
@@ -144,6 +168,10 @@ pub(super) fn group_by_page(
             bytes.clear();
             let packed = take_input(&mut value)?;
             let mut input = seedbank_store::unpack(packed)?;
+            let place = of_portion(u32::from_be_bytes(portion), url);
+            if matches!(input, PageInput::Record(_)) && superseded.contains(place) {
+                continue;
+            }
             if let PageInput::Origin(origin) = &mut input {
                 let id = |rank| {
                     let at = usize::try_from(rank).ok().and_then(|rank| found.get(rank));

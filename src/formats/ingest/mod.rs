@@ -42,6 +42,7 @@ mod formats;
 mod interner;
 mod lines;
 mod location;
+mod node_urls;
 mod normal_url;
 mod number;
 mod open;
@@ -80,6 +81,7 @@ pub use location::{
     FORGOTTEN_URL, Location, MAX_URL, Naming, SUFFIX_LIST, SiteMode, UrlError, UrlRules, parse, url,
 };
 pub use location::{URL_PATTERN, host_end, push_url, registrable_domain};
+pub use node_urls::NodeUrls;
 pub use open::{DetectedInput, Input, InputError};
 pub use path_list::path_list;
 pub use patterns::MEDIA;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::interner::{Interner, UrlNumber};
 use super::location::Naming;
+use super::node_urls::NodeUrls;
 use super::record::{Event, FetchOrigin};
 use super::reject::{Fault, MAX_LISTED_REJECTS, Position, Reject, excerpt};
 use super::summary::{DropReason, ReadSummary, SkipReason};
@@ -19,6 +20,8 @@ pub struct PieceParser {
     pub urls: Interner,
     /// The counts; lines and bytes are set at the end.
     pub summary: ReadSummary,
+    /// The nodes whose numbers the events have in place of those of URLs, if any.
+    pub(super) nodes: Option<Arc<dyn NodeUrls>>,
     /// The events of the records, in order.
     pub(super) events: Vec<(Position, Event<UrlNumber>)>,
     /// The name of the source.
@@ -62,6 +65,7 @@ impl PieceParser {
             naming,
             urls,
             summary: ReadSummary::default(),
+            nodes: None,
             events: Vec::new(),
             file,
             reject_budget,

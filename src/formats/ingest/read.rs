@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::expansion;
 use super::interner::{Interner, UrlNumber};
 use super::location::Naming;
+use super::node_urls::NodeUrls;
 use super::open::InputError;
 use super::piece_parser::{Continuation, PieceParser};
 use super::progress::Progress;
@@ -73,6 +74,9 @@ pub struct ReadPiece {
     file: Arc<str>,
     /// The URLs of the events.
     pub urls: Interner,
+    /// The nodes whose numbers the events have in place of those of URLs; only if the source was asked for it
+    /// ([`Source::number_nodes`]).
+    pub nodes: Option<Arc<dyn NodeUrls>>,
     /// The positions and events of the records, in order. Contains only the first
     /// [`MAX_LISTED_REJECTS`] rejects of the batch.
     pub events: Vec<(Position, Event<UrlNumber>)>,
@@ -362,6 +366,7 @@ fn parse(
     let PieceParser {
         urls,
         mut summary,
+        nodes,
         events,
         ..
     } = parser;
@@ -371,6 +376,7 @@ fn parse(
         source,
         file,
         urls,
+        nodes,
         events,
         counts: summary,
         memory,

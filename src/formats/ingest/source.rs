@@ -112,6 +112,11 @@ pub trait Source: Send {
         Ok(None)
     }
 
+    /// Allows the records of the source to name pages by node instead of by URL, so that a URL is parsed once and not
+    /// for each link to it ([`ReadPiece::nodes`](super::ReadPiece::nodes)). Called before
+    /// [`prepare`](Self::prepare), if at all. Only graphs with a list of nodes do so.
+    fn number_nodes(&mut self) {}
+
     /// Opens the input. Called once, after all preceding sources are read.
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop>;
 

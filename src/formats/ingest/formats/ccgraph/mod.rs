@@ -16,6 +16,9 @@
 //! * Of two vertices with the same URL the later one counts, as for any records; of two with the
 //!   same name, it also gets the rank.
 //!
+//! A caller may allow records to name pages by vertex ([`Source::number_nodes`]). Then each URL is parsed twice and
+//! not once for each link, if the memory is enough for eight more bytes for each vertex.
+//!
 //! Cost: the names, as in [`front_coded`]; with ranks, four more bytes for each vertex; and the
 //! longest list, about a hundred bytes per link.
 
@@ -26,12 +29,15 @@ mod part_lines;
 mod ranks;
 mod vertices;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::node_graph::front_coded::{self, Cursor};
 use super::node_graph::gap_code::{self, Numbers};
 use super::node_graph::url_budget::{self, UrlBudget};
 use super::node_graph::{NodeNames, read_list};
+use crate::ingest::interner::UrlNumber;
+use crate::ingest::location::{Location, Naming, parse};
+use crate::ingest::node_urls::NodeUrls;
 use crate::ingest::open::Input;
 use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::progress::Progress;
@@ -59,6 +65,7 @@ pub(super) fn sources(edges: &[Input], vertices: &[Input], ranks: &[Input]) -> S
         ranks: ranks.to_vec(),
         graph: Arc::default(),
         max_held_bytes: DEFAULT_HELD_BYTES,
+        may_number: false,
     })]
 }
 
@@ -71,6 +78,8 @@ struct CcGraph {
     graph: Arc<Graph>,
     /// The most bytes of the names of all vertices, and of the URLs of one list.
     max_held_bytes: usize,
+    /// Whether records may name pages by vertex.
+    may_number: bool,
 }
 
 /// What is known of the vertices before the edges are read.
@@ -79,6 +88,10 @@ struct Graph {
     vertices: Vertices,
     ranks: Ranks,
     max_held_bytes: usize,
+    /// Whether records name pages by vertex.
+    is_numbered: bool,
+    /// The vertices with valid URLs; computed if records name pages by vertex.
+    valid: OnceLock<ValidVertices>,
 }
 
 impl Source for CcGraph {
@@ -92,6 +105,10 @@ impl Source for CcGraph {
 
     fn limit_memory(&mut self, bytes: usize) {
         self.max_held_bytes = max_held_bytes(bytes);
+    }
+
+    fn number_nodes(&mut self) {
+        self.may_number = true;
     }
 
     /// Reads the vertices and the ranks.
@@ -118,9 +135,11 @@ impl Source for CcGraph {
             "names of vertices"
         );
         self.graph = Arc::new(Graph {
+            is_numbered: self.may_number && self.has_room_for_ids(&vertices),
             vertices,
             ranks,
             max_held_bytes: self.max_held_bytes,
+            valid: OnceLock::new(),
         });
         Ok(length)
     }
@@ -131,6 +150,55 @@ impl Source for CcGraph {
         let lists = lists.map(move |coded| Ok(list_piece(coded?, Arc::clone(graph))));
         let other_pieces = counts_piece(graph).chain(rejected_rows(&graph.ranks));
         Ok(Box::new(lists.chain(other_pieces.map(Ok))))
+    }
+}
+
+impl CcGraph {
+    /// Returns whether the id of the page of each vertex fits into the memory too.
+    fn has_room_for_ids(&self, vertices: &Vertices) -> bool {
+        let rank_bytes = if self.ranks.is_empty() { 0 } else { 4 };
+        let count = u32::try_from(vertices.names.len());
+        count.is_ok_and(|count| {
+            let held = (count as usize).saturating_mul(rank_bytes + size_of::<u64>());
+            held.saturating_add(vertices.names.memory()) <= self.max_held_bytes
+        })
+    }
+}
+
+impl NodeUrls for Graph {
+    fn locations(&self, naming: Naming) -> Box<dyn Iterator<Item = (u32, Location)> + '_> {
+        let mut names = Names::new(self);
+        let count = u32::try_from(self.vertices.names.len()).unwrap_or(u32::MAX);
+        Box::new((0..count).filter_map(move |vertex| {
+            let url = names.own_url(vertex.into()).ok()?;
+            Some((vertex, parse(url, naming).ok()?))
+        }))
+    }
+}
+
+impl Graph {
+    fn valid(&self, naming: Naming) -> &ValidVertices {
+        self.valid.get_or_init(|| {
+            let mut bits = Vec::new();
+            for (vertex, _) in self.locations(naming) {
+                bits.resize(vertex as usize / 64 + 1, 0_u64);
+                if let Some(word) = bits.last_mut() {
+                    *word |= 1 << (vertex % 64);
+                }
+            }
+            ValidVertices(bits)
+        })
+    }
+}
+
+/// The vertices with valid URLs, a bit for each vertex.
+#[derive(Debug)]
+struct ValidVertices(Vec<u64>);
+
+impl ValidVertices {
+    fn contains(&self, vertex: u32) -> bool {
+        let word = self.0.get(vertex as usize / 64).copied().unwrap_or(0);
+        word >> (vertex % 64) & 1 > 0
     }
 }
 
@@ -190,13 +258,32 @@ fn rejected_rows(ranks: &Ranks) -> impl Iterator<Item = Piece<'_>> + Send {
 
 /// Reads the lists from an offset on.
 fn read(coded: Vec<u8>, from: usize, graph: Arc<Graph>, parser: &mut PieceParser) {
-    let mut names = Names::new(&graph);
+    let names = Names::new(&graph);
+    let rest = if graph.is_numbered {
+        parser.nodes = Some(Arc::<Graph>::clone(&graph));
+        let valid = graph.valid(parser.naming);
+        read_lists(&coded, from, &graph, VertexNumbers { names, valid }, parser)
+    } else {
+        read_lists(&coded, from, &graph, names, parser)
+    };
+    if let Some(at) = rest {
+        parser.continue_with(move |parser| read(coded, at, graph, parser));
+    }
+}
+
+/// Reads the lists from an offset on. Returns the offset of the first one that was not read because the parser is
+/// full.
+fn read_lists(
+    coded: &[u8],
+    from: usize,
+    graph: &Graph,
+    mut names: impl NodeNames,
+    parser: &mut PieceParser,
+) -> Option<usize> {
     let mut at = from;
-    while let Some(list) = gap_code::first(&coded, at) {
+    while let Some(list) = gap_code::first(coded, at) {
         if parser.is_full() {
-            drop(names);
-            parser.continue_with(move |parser| read(coded, at, graph, parser));
-            return;
+            return Some(at);
         }
         at += list.len() + 1;
         let id = Numbers::new(list).next().unwrap_or_default();
@@ -215,6 +302,7 @@ fn read(coded: Vec<u8>, from: usize, graph: Arc<Graph>, parser: &mut PieceParser
         });
         parser.add(place, record, name);
     }
+    None
 }
 
 /// Looks up the names of vertices, which ascend, and of the targets of their links, which ascend in
@@ -251,5 +339,56 @@ impl NodeNames for Names<'_> {
         let name = self.linked.text(node);
         budget.take(name)?;
         Ok(push_url(name, &mut self.url).ok().map(|()| &*self.url))
+    }
+}
+
+/// Names pages by vertex. Only invalid names are read.
+struct VertexNumbers<'a> {
+    names: Names<'a>,
+    valid: &'a ValidVertices,
+}
+
+impl VertexNumbers<'_> {
+    fn number(&self, node: u64) -> Option<UrlNumber> {
+        let number = u32::try_from(node).ok()?;
+        self.valid.contains(number).then_some(number)
+    }
+}
+
+impl NodeNames for VertexNumbers<'_> {
+    fn name(&mut self, node: u64) -> &[u8] {
+        self.names.name(node)
+    }
+
+    fn own_url(&mut self, node: u64) -> Result<&str, Fault> {
+        self.names.own_url(node)
+    }
+
+    fn link_url(&mut self, node: u64, budget: &mut UrlBudget) -> Result<Option<&str>, Fault> {
+        self.names.link_url(node, budget)
+    }
+
+    fn page(&mut self, node: u64, parser: &mut PieceParser) -> Result<UrlNumber, Fault> {
+        match self.number(node) {
+            Some(number) => Ok(number),
+            None => parser.page(self.names.own_url(node)?),
+        }
+    }
+
+    fn target(
+        &mut self,
+        page: UrlNumber,
+        node: u64,
+        budget: &mut UrlBudget,
+        parser: &mut PieceParser,
+    ) -> Result<Option<UrlNumber>, Fault> {
+        match self.number(node) {
+            Some(number) if number == page => {
+                parser.summary.self_links += 1;
+                Ok(None)
+            }
+            Some(number) => Ok(Some(number)),
+            None => self.names.target(page, node, budget, parser),
+        }
     }
 }

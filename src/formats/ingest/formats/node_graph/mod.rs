@@ -24,6 +24,27 @@ pub(super) trait NodeNames {
 
     /// Takes the memory for a link to a node and returns the node's URL; `None` if it has no valid URL.
     fn link_url(&mut self, node: u64, budget: &mut UrlBudget) -> Result<Option<&str>, Fault>;
+
+    /// Returns the number of the page of a node whose list is read.
+    fn page(&mut self, node: u64, parser: &mut PieceParser) -> Result<UrlNumber, Fault> {
+        parser.page(self.own_url(node)?)
+    }
+
+    /// Returns the number of the target of a link from a page; `None` if it is the page itself or invalid, both of
+    /// which are counted.
+    fn target(
+        &mut self,
+        page: UrlNumber,
+        node: u64,
+        budget: &mut UrlBudget,
+        parser: &mut PieceParser,
+    ) -> Result<Option<UrlNumber>, Fault> {
+        let Some(url) = self.link_url(node, budget)? else {
+            parser.summary.dropped(DropReason::Invalid);
+            return Ok(None);
+        };
+        Ok(parser.target(page, url))
+    }
 }
 
 /// Reads the coded list of a node, whose URLs may take `max_held_bytes` bytes.
@@ -38,16 +59,13 @@ pub(super) fn read_list(
         return Err(line_too_long(list.len() as u64));
     }
     let mut numbers = Numbers::new(list);
-    let page = parser.page(names.own_url(numbers.next().unwrap_or_default())?)?;
+    let page = names.page(numbers.next().unwrap_or_default(), parser)?;
     let mut targets = Vec::new();
     let mut budget = UrlBudget::new(list.len(), max_held_bytes);
     let mut to = 0;
     for gap in numbers {
         to += gap;
-        match names.link_url(to, &mut budget)? {
-            Some(url) => targets.extend(parser.target(page, url)),
-            None => parser.summary.dropped(DropReason::Invalid),
-        }
+        targets.extend(names.target(page, to, &mut budget, parser)?);
     }
     let mut record = PageRecord::new(page);
     record.outlinks = Some(parser.outlinks(targets));
