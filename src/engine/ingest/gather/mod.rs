@@ -9,6 +9,8 @@
 //! distinct URL of a portion once, and small numbers for links. Records of a graph may name pages by node; then
 //! there is one portion, and the nodes are its ranks.
 
+mod nodes;
+
 use std::sync::Arc;
 
 use roaring::RoaringBitmap;
@@ -24,7 +26,7 @@ use super::site_records::{SiteRecords, SortedSiteRecords};
 use super::urls::Urls;
 use crate::engine::{EngineError, Result};
 use seedbank_formats::ingest::{
-    Event, Location, Naming, NodeUrls, PageAttributes, PageRecord, Position, ReadPiece, UrlNumber,
+    Event, Naming, NodeUrls, PageAttributes, PageRecord, ReadPiece, UrlNumber,
 };
 use seedbank_store::{self, Sorted, Sorter, StoreError};
 
@@ -229,28 +231,6 @@ impl InputCollector {
         };
         blocklist.counts.records += u64::from(left_out);
         (!left_out).then_some(event)
-    }
-
-    /// Adds events that name pages by node.
-    fn add_nodes(&mut self, events: Vec<(Position, Event<UrlNumber>)>) -> Result<()> {
-        for (_, event) in events {
-            match event {
-                Event::Record(record) => {
-                    self.recorded_nodes.insert(record.url);
-                    self.record(record, &mut |node, _| node);
-                }
-                Event::Rejected(_) => {}
-                _ => {
-                    return Err(EngineError::Internal(
-                        "a graph has an event that is not a record",
-                    ));
-                }
-            }
-        }
-        if self.held() > self.memory {
-            self.put_nodes()?;
-        }
-        Ok(())
     }
 
     /// Adds a record. `number` returns the number of a URL, and adds flags to its flags.
@@ -482,47 +462,6 @@ impl InputCollector {
         self.pieces.len() * size_of::<Piece>()
             + self.targets.len() * size_of::<u32>()
             + self.links.len() * size_of::<(u32, u32)>()
-    }
-
-    /// Emits records that name pages by node. The ranks of the URLs of the portion are the nodes.
-    fn put_nodes(&mut self) -> Result<()> {
-        let mut bytes = Vec::new();
-        for piece in &self.pieces {
-            let mut targets = self.targets[piece.targets.clone()].to_vec();
-            targets.sort_unstable();
-            push_piece(
-                &mut self.by_portion,
-                self.portion,
-                piece.url,
-                piece.order,
-                &piece.input,
-                &targets,
-                &mut bytes,
-            )?;
-        }
-        self.pieces.clear();
-        self.targets.clear();
-        Ok(())
-    }
-
-    /// Emits the URLs of all nodes. Returns the nodes without a record.
-    fn put_node_urls(&mut self, nodes: &dyn NodeUrls) -> Result<RoaringBitmap> {
-        let mut unrecorded = RoaringBitmap::new();
-        let mut key = Vec::new();
-        for (node, Location { site, local }) in nodes.locations(self.naming) {
-            let is_recorded = self.recorded_nodes.contains(node);
-            if !is_recorded {
-                unrecorded.insert(node);
-            }
-            key.clear();
-            key.extend_from_slice(site.as_bytes());
-            key.push(0);
-            key.extend_from_slice(local.as_bytes());
-            let flags = if is_recorded { HAS_RECORD } else { 0 };
-            let value = Bytes::default().u32(self.portion).u32(node).byte(flags);
-            self.by_url.push(&key, &value)?;
-        }
-        Ok(unrecorded)
     }
 
     pub(super) fn finish(mut self) -> Result<CollectedInput> {
