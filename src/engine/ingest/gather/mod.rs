@@ -113,7 +113,8 @@ impl InputCollector {
         }
     }
 
-    /// Returns whether records may name pages by node ([`Source::number_nodes`]), if they come from a single source.
+    /// Returns whether records may name pages by node, if they come from a single source
+    /// ([`number_nodes`](seedbank_formats::ingest::Source::number_nodes)).
     pub(super) const fn may_number_nodes(&self) -> bool {
         self.blocklist.is_none()
     }
