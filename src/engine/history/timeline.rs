@@ -151,7 +151,7 @@ impl<'a> PageTimelines<'a> {
         Ok(Self { store, since, sets })
     }
 
-    /// Iterates over the pages of which each batch changed anything, in parts.
+    /// Iterates over the pages that each batch changed, in parts.
     pub(crate) fn changed(&self) -> Result<impl Iterator<Item = ChangedPart>, StoreError> {
         let batches = self.batches()?;
         Ok(self.parts(batches.map(|batch| (batch, true)).collect()))

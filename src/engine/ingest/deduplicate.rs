@@ -38,7 +38,12 @@ pub(super) fn deduplicate(gathered: CollectedInput, passes: &Passes<'_>) -> Resu
     };
     if !gathered.unrecorded.is_empty() {
         let mut nodes = gathered.unrecorded;
-        input.pieces = remove_linked(&mut nodes, input.pieces, passes.large_sorter())?;
+        input.pieces = remove_linked(
+            &mut nodes,
+            input.pieces,
+            passes.large_sorter(),
+            passes.watch,
+        )?;
         input.unnamed = nodes.into_iter().map(|node| of_portion(0, node)).collect();
         return Ok(input);
     }
@@ -90,8 +95,10 @@ fn remove_linked(
     ranks: &mut RoaringBitmap,
     mut pieces: Sorted,
     mut same: Sorter,
+    watch: &dyn Watch,
 ) -> Result<Sorted> {
     while let Some((key, value)) = pieces.next_entry()? {
+        watch.proceed()?;
         same.push(key, value)?;
         let mut targets = value;
         take_input(&mut targets)?;
@@ -144,6 +151,7 @@ fn losers(mut sources: Sorted, watch: &dyn Watch) -> Result<RoaringTreemap> {
 mod tests {
     use super::*;
     use crate::engine::ingest::pieces::push_piece;
+    use seedbank_algorithms::watch::Unwatched;
 
     #[test]
     fn nodes_that_no_piece_links_to_remain() {
@@ -158,7 +166,7 @@ mod tests {
             pieces.finish().unwrap()
         };
         let mut nodes = RoaringBitmap::from_iter([1, 3, 5, 7]);
-        let mut same = remove_linked(&mut nodes, pieces(), sorter()).unwrap();
+        let mut same = remove_linked(&mut nodes, pieces(), sorter(), &Unwatched).unwrap();
         assert!(nodes.iter().eq([3, 7]));
         let mut expected = pieces();
         while let Some(entry) = expected.next_entry().unwrap() {

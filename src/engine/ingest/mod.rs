@@ -163,12 +163,12 @@ impl Bank {
         let mut passes = Passes::new(writer, request.memory, watch)?;
         let batch = passes.batch;
         let rejects = RejectList::new(request.rejects.as_deref(), self.path(), batch)?;
-        let collector = passes.collector(Blocklist::load(writer)?, naming);
+        let collector = passes.collector(Blocklist::load(writer)?);
         for source in &mut *inputs.sources {
             source.limit_memory(request.memory);
         }
         if inputs.of_pages == 1 && collector.may_number_nodes() {
-            inputs.sources[0].number_nodes();
+            inputs.sources[0].number_nodes(naming);
         }
         let (collector, read, rejects) =
             read_inputs(request, &mut inputs, naming, collector, rejects, watch)?;
@@ -379,7 +379,7 @@ fn run_passes(
         hasher.update(&time.to_le_bytes());
     }
     watch.stage("sort", None);
-    let collected = collector.finish()?;
+    let collected = collector.finish(watch)?;
     passes.by_seed.any_seed = collected.any_seed;
     let input = deduplicate::deduplicate(collected, passes)?;
     watch.stage("find", None);

@@ -47,7 +47,6 @@ use super::site_records::{SiteCounts, SiteRecords};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
-use seedbank_formats::ingest::Naming;
 use seedbank_store::links::{BLOCK_LEN, LinkKey};
 use seedbank_store::records::{BatchCounts, BatchId, Counters, PageState, SiteDefaults};
 use seedbank_store::tables::PageSetKey;
@@ -164,7 +163,7 @@ impl<'a> Passes<'a> {
     }
 
     /// Creates the collector of the input, which skips blocked pages and sites.
-    pub(super) fn collector(&self, blocklist: Option<Blocklist>, naming: Naming) -> InputCollector {
+    pub(super) fn collector(&self, blocklist: Option<Blocklist>) -> InputCollector {
         let portion = (self.share * GATHER_SHARES).min(MAX_PORTION);
         let sites = SiteRecords::new(Sorter::new(&self.folder, SMALL * self.share));
         InputCollector::new(
@@ -172,7 +171,6 @@ impl<'a> Passes<'a> {
             [0; 3].map(|_| self.large_sorter()),
             sites,
             blocklist,
-            naming,
         )
     }
 

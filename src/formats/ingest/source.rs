@@ -9,6 +9,7 @@
 //! listed, and when to stop. The alternative, a format that calls a sink for every record, is shorter for
 //! one format, but each would need its own threads, memory bounds and ordering.
 
+use super::location::Naming;
 use super::open::{DetectedInput, Input, InputError};
 use super::piece_parser::PieceParser;
 use super::progress::Progress;
@@ -113,9 +114,9 @@ pub trait Source: Send {
     }
 
     /// Allows the records of the source to name pages by node instead of by URL, so that a URL is parsed once and not
-    /// for each link to it ([`ReadPiece::nodes`](super::ReadPiece::nodes)). Called before
-    /// [`prepare`](Self::prepare), if at all. Only graphs with a list of nodes do so.
-    fn number_nodes(&mut self) {}
+    /// for each link to it ([`ReadPiece::nodes`](super::ReadPiece::nodes)). `naming` is that of the
+    /// batch. Called before [`prepare`](Self::prepare), if at all.
+    fn number_nodes(&mut self, _naming: Naming) {}
 
     /// Opens the input. Called once, after all preceding sources are read.
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop>;

@@ -26,7 +26,6 @@ pub struct PageSetWriter {
     bytes: Vec<u8>,
     sites: u64,
     open: Option<(SiteId, RoaringBitmap)>,
-    is_empty: bool,
 }
 
 impl PageSetWriter {
@@ -38,14 +37,13 @@ impl PageSetWriter {
             bytes: Vec::new(),
             sites: 0,
             open: None,
-            is_empty: true,
         }
     }
 
     /// Returns whether no page was added.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.is_empty
+        self.open.is_none()
     }
 
     /// Adds a page; fails if its site is before that of the last page.
@@ -78,7 +76,6 @@ impl PageSetWriter {
             self.put(changes)?;
             self.part.first = site;
         }
-        self.is_empty = false;
         self.open = Some((site, pages));
         Ok(())
     }
@@ -124,14 +121,14 @@ impl Changes {
         self.delete_under(store, &PAGE_SETS, &set.bytes())
     }
 
-    /// Adds a copy of a set of pages under a key that does not exist yet. Memory: one part.
+    /// Adds a copy of a set of pages, which must exist, under a key that does not exist yet. Memory: one part.
     pub fn copy_page_set(
         &mut self,
         store: &Store,
         from: PageSetKey,
         to: PageSetKey,
     ) -> Result<(), StoreError> {
-        for entry in store.page_set_parts(from)? {
+        for entry in store.need_page_set_parts(from)? {
             let (PageSetPart { first, .. }, pages) = entry?;
             self.put(&PAGE_SETS, &PageSetPart { set: to, first }, &pages)?;
         }
@@ -156,11 +153,6 @@ impl Store {
             *whole.get_or_insert_with(PageSet::new) |= pages;
         }
         Ok(whole)
-    }
-
-    /// Returns a set of pages that must exist, since another record refers to it.
-    pub fn need_page_set(&self, set: PageSetKey) -> Result<PageSet, StoreError> {
-        self.page_set(set)?.ok_or_else(|| missing(set))
     }
 
     /// Iterates over the parts of a set of pages that must exist, since another record refers to it.
@@ -199,7 +191,7 @@ fn missing(set: PageSetKey) -> StoreError {
     StoreError::damaged(PAGE_SETS.name, format!("{set:?}"), "the record is missing")
 }
 
-/// A set of pages of which one part at a time is in memory.
+/// Reader of a set of pages. Holds one part of the set in memory.
 pub struct PageSetReader<'a> {
     store: &'a Store,
     set: PageSetKey,
@@ -301,7 +293,7 @@ mod tests {
                 prop_assert!(pages.serialized_size() < 2 * PART);
             }
             let writer = place.writer();
-            prop_assert_eq!(&writer.need_page_set(SET).unwrap(), &whole);
+            prop_assert_eq!(writer.page_set(SET).unwrap().unwrap(), whole.clone());
             let reader = writer.need_page_set_reader(SET).unwrap();
             for page in (0..20).chain([4_000, 8_007, 8_020]).map(|site| PageId(site << 32 | 3)) {
                 prop_assert_eq!(reader.contains(page).unwrap(), whole.contains(page.0));

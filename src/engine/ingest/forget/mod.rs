@@ -208,7 +208,7 @@ impl Bank {
             name: "forgotten".to_owned(),
         };
         let rejects = RejectList::new(None, self.path(), batch)?;
-        let collector = passes.collector(None, naming);
+        let collector = passes.collector(None);
         let (collector, read, _) = read_inputs(
             &batch_request,
             &mut inputs,

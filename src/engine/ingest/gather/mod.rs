@@ -25,9 +25,8 @@ use super::record_order::{RecordHasher, RecordOrder};
 use super::site_records::{SiteRecords, SortedSiteRecords};
 use super::urls::Urls;
 use crate::engine::{EngineError, Result};
-use seedbank_formats::ingest::{
-    Event, Naming, NodeUrls, PageAttributes, PageRecord, ReadPiece, UrlNumber,
-};
+use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest::{Event, NodeUrls, PageAttributes, PageRecord, ReadPiece, UrlNumber};
 use seedbank_store::{self, Sorted, Sorter, StoreError};
 
 /// Marks a URL that has its own record, link or line of attributes.
@@ -59,7 +58,6 @@ pub(super) struct InputCollector {
     any_seed: bool,
     /// Pages and sites to skip; `None` if there are none.
     blocklist: Option<Blocklist>,
-    naming: Naming,
     /// The nodes by which the records name pages, and those with a record. Then the batch is one portion.
     nodes: Option<Arc<dyn NodeUrls>>,
     recorded_nodes: RoaringBitmap,
@@ -91,7 +89,6 @@ impl InputCollector {
         [by_url, by_portion, sources]: [Sorter; 3],
         sites: SiteRecords,
         blocklist: Option<Blocklist>,
-        naming: Naming,
     ) -> Self {
         Self {
             memory,
@@ -107,7 +104,6 @@ impl InputCollector {
             superseded: 0,
             any_seed: false,
             blocklist,
-            naming,
             nodes: None,
             recorded_nodes: RoaringBitmap::new(),
         }
@@ -465,11 +461,11 @@ impl InputCollector {
             + self.links.len() * size_of::<(u32, u32)>()
     }
 
-    pub(super) fn finish(mut self) -> Result<CollectedInput> {
+    pub(super) fn finish(mut self, watch: &dyn Watch) -> Result<CollectedInput> {
         let mut unrecorded = RoaringBitmap::new();
         if let Some(nodes) = self.nodes.take() {
             self.put_nodes()?;
-            unrecorded = self.put_node_urls(&*nodes)?;
+            unrecorded = self.put_node_urls(&*nodes, watch)?;
         }
         if let Some(mut urls) = self.urls.take() {
             let only = self.portion == 0;

@@ -6,6 +6,7 @@ use super::{HAS_RECORD, InputCollector};
 use crate::engine::ingest::fields::Bytes;
 use crate::engine::ingest::pieces::push_piece;
 use crate::engine::{EngineError, Result};
+use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{Event, Location, NodeUrls, Position, UrlNumber};
 
 impl InputCollector {
@@ -53,10 +54,15 @@ impl InputCollector {
     }
 
     /// Emits the URLs of all nodes. Returns the nodes without a record.
-    pub(super) fn put_node_urls(&mut self, nodes: &dyn NodeUrls) -> Result<RoaringBitmap> {
+    pub(super) fn put_node_urls(
+        &mut self,
+        nodes: &dyn NodeUrls,
+        watch: &dyn Watch,
+    ) -> Result<RoaringBitmap> {
         let mut unrecorded = RoaringBitmap::new();
         let mut key = Vec::new();
-        for (node, Location { site, local }) in nodes.locations(self.naming) {
+        for (node, Location { site, local }) in nodes.locations() {
+            watch.proceed()?;
             let is_recorded = self.recorded_nodes.contains(node);
             if !is_recorded {
                 unrecorded.insert(node);

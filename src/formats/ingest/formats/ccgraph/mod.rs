@@ -29,7 +29,7 @@ mod part_lines;
 mod ranks;
 mod vertices;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::node_graph::front_coded::{self, Cursor};
 use super::node_graph::gap_code::{self, Numbers};
@@ -65,7 +65,7 @@ pub(super) fn sources(edges: &[Input], vertices: &[Input], ranks: &[Input]) -> S
         ranks: ranks.to_vec(),
         graph: Arc::default(),
         max_held_bytes: DEFAULT_HELD_BYTES,
-        may_number: false,
+        naming: None,
     })]
 }
 
@@ -78,8 +78,8 @@ struct CcGraph {
     graph: Arc<Graph>,
     /// The most bytes of the names of all vertices, and of the URLs of one list.
     max_held_bytes: usize,
-    /// Whether records may name pages by vertex.
-    may_number: bool,
+    /// How URLs are normalised, if records may name pages by vertex.
+    naming: Option<Naming>,
 }
 
 /// What is known of the vertices before the edges are read.
@@ -88,10 +88,8 @@ struct Graph {
     vertices: Vertices,
     ranks: Ranks,
     max_held_bytes: usize,
-    /// Whether records name pages by vertex.
-    is_numbered: bool,
-    /// The vertices with valid URLs; computed if records name pages by vertex.
-    valid: OnceLock<ValidVertices>,
+    /// `None` if records name pages by URL.
+    numbering: Option<Numbering>,
 }
 
 impl Source for CcGraph {
@@ -107,8 +105,8 @@ impl Source for CcGraph {
         self.max_held_bytes = max_held_bytes(bytes);
     }
 
-    fn number_nodes(&mut self) {
-        self.may_number = true;
+    fn number_nodes(&mut self, naming: Naming) {
+        self.naming = Some(naming);
     }
 
     /// Reads the vertices and the ranks.
@@ -134,13 +132,18 @@ impl Source for CcGraph {
             bytes = vertices.names.memory(),
             "names of vertices"
         );
-        self.graph = Arc::new(Graph {
-            is_numbered: self.may_number && self.has_room_for_ids(&vertices),
+        let mut graph = Graph {
             vertices,
             ranks,
             max_held_bytes: self.max_held_bytes,
-            valid: OnceLock::new(),
-        });
+            numbering: None,
+        };
+        if let Some(naming) = self.naming
+            && self.has_room_for_ids(&graph.vertices)
+        {
+            graph.numbering = Some(Numbering::new(&graph, naming, watch)?);
+        }
+        self.graph = Arc::new(graph);
         Ok(length)
     }
 
@@ -165,40 +168,50 @@ impl CcGraph {
     }
 }
 
-impl NodeUrls for Graph {
-    fn locations(&self, naming: Naming) -> Box<dyn Iterator<Item = (u32, Location)> + '_> {
-        let mut names = Names::new(self);
-        let count = u32::try_from(self.vertices.names.len()).unwrap_or(u32::MAX);
-        Box::new((0..count).filter_map(move |vertex| {
-            let url = names.own_url(vertex.into()).ok()?;
-            Some((vertex, parse(url, naming).ok()?))
-        }))
+/// Names of pages by vertex.
+#[derive(Debug)]
+struct Numbering {
+    naming: Naming,
+    /// Whether the URL of each vertex is valid, a bit for each.
+    valid: Vec<u64>,
+}
+
+impl Numbering {
+    fn new(graph: &Graph, naming: Naming, watch: &dyn Watch) -> Result<Self, Stop> {
+        let mut valid = Vec::new();
+        for (vertex, _) in graph.valid_locations(naming) {
+            watch.proceed()?;
+            valid.resize(vertex as usize / 64 + 1, 0_u64);
+            if let Some(word) = valid.last_mut() {
+                *word |= 1 << (vertex % 64);
+            }
+        }
+        Ok(Self { naming, valid })
+    }
+
+    /// Returns the number of the page of a vertex; `None` if its URL is invalid.
+    fn number(&self, vertex: u64) -> Option<UrlNumber> {
+        let number = u32::try_from(vertex).ok()?;
+        let word = self.valid.get(number as usize / 64).copied().unwrap_or(0);
+        (word >> (number % 64) & 1 > 0).then_some(number)
     }
 }
 
 impl Graph {
-    fn valid(&self, naming: Naming) -> &ValidVertices {
-        self.valid.get_or_init(|| {
-            let mut bits = Vec::new();
-            for (vertex, _) in self.locations(naming) {
-                bits.resize(vertex as usize / 64 + 1, 0_u64);
-                if let Some(word) = bits.last_mut() {
-                    *word |= 1 << (vertex % 64);
-                }
-            }
-            ValidVertices(bits)
+    fn valid_locations(&self, naming: Naming) -> impl Iterator<Item = (u32, Location)> {
+        let mut names = Names::new(self);
+        let count = u32::try_from(self.vertices.names.len()).unwrap_or(u32::MAX);
+        (0..count).filter_map(move |vertex| {
+            let url = names.own_url(vertex.into()).ok()?;
+            Some((vertex, parse(url, naming).ok()?))
         })
     }
 }
 
-/// The vertices with valid URLs, a bit for each vertex.
-#[derive(Debug)]
-struct ValidVertices(Vec<u64>);
-
-impl ValidVertices {
-    fn contains(&self, vertex: u32) -> bool {
-        let word = self.0.get(vertex as usize / 64).copied().unwrap_or(0);
-        word >> (vertex % 64) & 1 > 0
+impl NodeUrls for Graph {
+    fn locations(&self) -> Box<dyn Iterator<Item = (u32, Location)> + '_> {
+        let numbering = self.numbering.iter();
+        Box::new(numbering.flat_map(|numbering| self.valid_locations(numbering.naming)))
     }
 }
 
@@ -259,12 +272,13 @@ fn rejected_rows(ranks: &Ranks) -> impl Iterator<Item = Piece<'_>> + Send {
 /// Reads the lists from an offset on.
 fn read(coded: Vec<u8>, from: usize, graph: Arc<Graph>, parser: &mut PieceParser) {
     let names = Names::new(&graph);
-    let rest = if graph.is_numbered {
-        parser.nodes = Some(Arc::<Graph>::clone(&graph));
-        let valid = graph.valid(parser.naming);
-        read_lists(&coded, from, &graph, VertexNumbers { names, valid }, parser)
-    } else {
-        read_lists(&coded, from, &graph, names, parser)
+    let rest = match &graph.numbering {
+        Some(numbering) => {
+            parser.nodes = Some(Arc::<Graph>::clone(&graph));
+            let names = VertexNumbers { names, numbering };
+            read_lists(&coded, from, &graph, names, parser)
+        }
+        None => read_lists(&coded, from, &graph, names, parser),
     };
     if let Some(at) = rest {
         parser.continue_with(move |parser| read(coded, at, graph, parser));
@@ -345,14 +359,7 @@ impl NodeNames for Names<'_> {
 /// Names pages by vertex. Only invalid names are read.
 struct VertexNumbers<'a> {
     names: Names<'a>,
-    valid: &'a ValidVertices,
-}
-
-impl VertexNumbers<'_> {
-    fn number(&self, node: u64) -> Option<UrlNumber> {
-        let number = u32::try_from(node).ok()?;
-        self.valid.contains(number).then_some(number)
-    }
+    numbering: &'a Numbering,
 }
 
 impl NodeNames for VertexNumbers<'_> {
@@ -369,7 +376,7 @@ impl NodeNames for VertexNumbers<'_> {
     }
 
     fn page(&mut self, node: u64, parser: &mut PieceParser) -> Result<UrlNumber, Fault> {
-        match self.number(node) {
+        match self.numbering.number(node) {
             Some(number) => Ok(number),
             None => parser.page(self.names.own_url(node)?),
         }
@@ -382,7 +389,7 @@ impl NodeNames for VertexNumbers<'_> {
         budget: &mut UrlBudget,
         parser: &mut PieceParser,
     ) -> Result<Option<UrlNumber>, Fault> {
-        match self.number(node) {
+        match self.numbering.number(node) {
             Some(number) if number == page => {
                 parser.summary.self_links += 1;
                 Ok(None)
