@@ -15,6 +15,7 @@ use seedbank::engine::ingest::{ForgetRequest, LearnedCounts};
 use seedbank::engine::query::{PageLimits, PageYield};
 use seedbank::engine::{Bank, IngestReport, IngestRequest};
 use seedbank::ingest::{FetchStatus, Record};
+use seedbank_algorithms::yields::{YIELD_UNIT, Yield};
 
 const DAY: u64 = 86_400;
 
@@ -38,6 +39,29 @@ fn links(url: &str, to: &[&str], time: u64) -> Record {
 
 fn new_url(number: u64) -> String {
     format!("http://new.example/{number}")
+}
+
+/// A page that was fetched twice, was gone, and is known again: its record cannot have a time.
+#[test]
+fn sums_without_a_time_stay_out_of_a_bank() {
+    let case = DatedBank::new();
+    case.at(NOON, &[links(A, &[], NOON)]);
+    let time = NOON + DAY;
+    case.at(time, &[Record::new(A).gone().fetched(time.to_string())]);
+    case.at(time, &[Record::new(A)]);
+    assert_eq!(yields_of(&case.bank, A), sums(1.0, 0.0));
+    let records = String::from_utf8(exported(&case.bank)).unwrap();
+    assert!(!records.contains("observed_days"), "{records}");
+    let (_folder, new) = made_of(&case.bank);
+    assert_clean(&new);
+
+    // Nor are they taken from a record if the bank has no fetch of its page.
+    let given = Yield {
+        days: 3 * YIELD_UNIT,
+        new: 2 * YIELD_UNIT,
+    };
+    case.at(time, &[Record::new("http://other.test/").sums(given)]);
+    assert_eq!(yields_of(&case.bank, "http://other.test/"), None);
 }
 
 #[test]

@@ -54,16 +54,16 @@ pub(super) fn record(
         || stored.quality_given.is_some()
         || stored.uncrawled_given.is_some();
     let mut record = Record::new(url);
-    // A time would turn a known page into a crawled one.
+    // A time would turn a known page into a crawled one. Without it, nothing says until when the sums are.
     if let Some(at) = stored.fetched.filter(|_| stored.state != PageState::Known) {
         record = record.fetched(time(at));
+        if let Some(sums) = page.sums {
+            record = record.sums(sums);
+        }
     }
     if let Some(failures) = page.failures {
         let (since, last) = (time(failures.since), time(failures.last));
         record = record.failures(failures.count, failures.status, since, last);
-    }
-    if let Some(sums) = page.sums {
-        record = record.sums(sums);
     }
     match stored.state {
         PageState::Unlinked => return Ok(None),

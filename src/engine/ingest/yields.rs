@@ -53,7 +53,9 @@ pub(super) fn end_page(
     let fetched = update.fetched.filter(|_| update.is_fetch());
     let last = &mut fetches.last_fetches[1];
     *last = fetched.max(Some(*last)).unwrap_or(0);
-    if let Some(sums) = update.sums {
+    let has_time = fetched.is_some() || old.is_some_and(|old| old.fetched.is_some());
+    // Sums are those at the time of the last fetch.
+    if let Some(sums) = update.sums.filter(|_| has_time) {
         return fetches.push(page, Event::Given(sums));
     }
     match (old, fetched, old.and_then(|old| old.fetched)) {

@@ -235,7 +235,7 @@ impl Record {
     }
 
     /// Sets what fetches of the page after the first brought so far, at the time of the last one. It replaces
-    /// what the bank has learned of the page.
+    /// what the bank has learned of the page, and is ignored if the bank has no fetch of it.
     #[must_use]
     pub fn sums(mut self, sums: Yield) -> Self {
         let number = |sum: u64| Number::from_f64(sum as f64 / YIELD_UNIT as f64);
