@@ -14,11 +14,9 @@ LONG_DAMAGES ?= 5000
 LONG_FAULTS ?= 4000
 LONG_KILLS ?= 1000
 LONG_STEPS ?= 500
-LONG_POLICIES ?= 200
-LONG_UNDOS ?= 300
+LONG_CASES ?= 25
 LONG_DAILY ?= 30
 LONG_WITHIN ?= 1000
-LONG_HISTORIES ?= 300
 LONG_REAL ?= 17
 LONG_SEEDS ?= 100
 LONG_CROWDS ?= 60
@@ -43,11 +41,11 @@ help:
 	@echo "make test-long  what takes long: LONG_DAMAGES=5000 damages to files of banks, LONG_KILLS=1000 kills,"
 	@echo "              LONG_FAULTS=4000 system calls that kill a command or fail, each followed by damage to a file,"
 	@echo "              refresh by cores on every day of a large crawl, each beside one from scratch,"
-	@echo "              LONG_STEPS=500 of aliases on a real crawl, LONG_POLICIES=200 histories of plans with policies,"
+	@echo "              LONG_STEPS=500 of aliases on a real crawl, LONG_CASES=25 times as many random histories,"
 	@echo "              LONG_DAILY=30 days of the daily job, every third of them killed,"
 	@echo "              LONG_CROWDS=60 seconds of crowds that keep a server waiting,"
-	@echo "              LONG_HISTORIES=300 histories of refreshes by cores, LONG_REAL=17 days of a real crawl with"
-	@echo "              LONG_SEEDS=100 seeds, LONG_WITHIN=1000 histories of refreshes within a bound, and as many days of one"
+	@echo "              LONG_REAL=17 days of a real crawl, LONG_SEEDS=100 seeds,"
+	@echo "              LONG_WITHIN=1000 histories of refreshes within a bound, and as many days of one"
 	@echo "make mcp      the tests of the command mcp, which the default build leaves out"
 	@echo "make python   build the Python package and test it beside the libraries that take its tables"
 	@echo "make fuzz     fuzz all decoders and readers for FUZZ_TOTAL=$(FUZZ_TOTAL) s, or each for FUZZ_SECONDS"
@@ -100,7 +98,7 @@ deps-browser:
 	fi
 
 build: deps
-	@[ -x $(SEEDBANK) ] || echo "building; the first time takes some nine minutes on two cores"
+	@[ -x $(SEEDBANK) ] || echo "building; the first time takes some seven minutes on two cores"
 	$(CARGO) build --locked
 	@sed -n 's/^cargo:warning=\(RocksDB: .*\)/\1/p' $(TARGET)/debug/build/librocksdb-sys-*/output 2>/dev/null | sort -u
 
@@ -162,11 +160,11 @@ lint: deps
 docs: deps
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --document-private-items
 
-# Some tests wait more than they compute, so two more run at a time than there are cores.
+# Some tests wait more than they compute, so three more run at a time than there are cores.
 unit: deps deps-browser
 	@command -v cargo-nextest >/dev/null || $(CARGO) install --locked cargo-nextest
 	SEEDBANK_SKIPPED="$(SKIPPED)" $(CARGO) nextest run --locked --workspace \
-	  --test-threads $$(($$(getconf _NPROCESSORS_ONLN) + 2))
+	  --test-threads $$(($$(getconf _NPROCESSORS_ONLN) + 3))
 
 doctests: deps
 	$(CARGO) test --locked --workspace --doc
@@ -212,11 +210,12 @@ test-long: deps
 	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --test storage -- crash_maintenance:: --nocapture
 	LONG_PAGES=$(LONG_PAGES) LONG_DAYS=$(LONG_DAYS) LONG_REAL=$(LONG_REAL) LONG_SEEDS=$(LONG_SEEDS) \
 	  $(CARGO) test --locked --test refresh -- long:: --nocapture
-	LONG_HISTORIES=$(LONG_HISTORIES) $(CARGO) test --locked --test refresh -- random:: --nocapture
+	LONG_REAL=$(LONG_REAL) $(CARGO) test --locked -- real_days days_of_a_real_crawl a_crawl_cut_otherwise
+	LONG_CASES=$(LONG_CASES) $(CARGO) test --locked --test ingest --test graph --test explain
+	LONG_CASES=$(LONG_CASES) $(CARGO) test --locked --test refresh -- random:: histories a_refresh_for_a_goal
+	LONG_CASES=$(LONG_CASES) $(CARGO) test --locked --test storage -- graph_image::
 	LONG_CUTS=$(LONG_CUTS) $(CARGO) test --locked --test storage -- power_cut:: --nocapture
 	LONG_STEPS=$(LONG_STEPS) $(CARGO) test --locked --test refresh -- aliases::long_steps --nocapture
-	LONG_UNDOS=$(LONG_UNDOS) $(CARGO) test --locked --test ingest -- undo::an_export --nocapture
-	LONG_POLICIES=$(LONG_POLICIES) $(CARGO) test --locked --test refresh -- policies::random_histories --nocapture
 	LONG_DAILY=$(LONG_DAILY) $(CARGO) test --locked --test cli -- daily:: --nocapture
 	LONG_CROWDS=$(LONG_CROWDS) $(CARGO) test --locked --test cli_serve -- serve_crowds:: --nocapture
 	LONG_CUTS_OF_STREAMS=$(LONG_CUTS) $(CARGO) test --locked --package seedbank-remote -- a_cut_stream --nocapture

@@ -77,7 +77,7 @@ fn a_hub_and_a_frontier_are_as_on_paper() {
 
 #[test]
 fn the_plan_that_it_ends_with_can_be_typed() {
-    let place = Place::with_crawl("600");
+    let place = Place::with_crawl("300");
     place
         .run(&["ingest", "bank", "crawl/day-001.jsonl.zst"])
         .done();

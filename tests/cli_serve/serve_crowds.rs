@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use crate::support::command::Place;
 use crate::support::crowds::{Conduct, Crowd};
 use crate::support::http::Served;
+use crate::support::long;
 use crate::support::plans::refresh;
 
 /// How many milliseconds anybody may wait, whatever a crowd does.
@@ -36,8 +37,7 @@ const OTHERS: [Ipv4Addr; 5] = [
 
 /// How long a crowd stays: this many seconds, or as many as `LONG_CROWDS` says.
 fn stay(seconds: u64) -> Duration {
-    let long = std::env::var("LONG_CROWDS").ok();
-    Duration::from_secs(long.map_or(seconds, |long| long.parse().unwrap()))
+    Duration::from_secs(long("LONG_CROWDS").map_or(seconds, u64::from))
 }
 
 /// A crowd, and how long it stays.
@@ -51,10 +51,12 @@ impl Visit<'_> {
     /// Runs the crowd, once from the address that the test asks from and once from others, and asks
     /// meanwhile.
     fn delays_nobody(&self, targets: &[&'static str]) {
-        const PLACES: [&[Ipv4Addr]; 2] = [&[HERE], &OTHERS];
+        const PLACES: [&[Ipv4Addr]; 2] = [&OTHERS, &[HERE]];
         let place = Place::with_seeds();
         place.write("token", TOKEN);
-        for from in PLACES {
+        // Of a crowd that stays for long, one place is enough in the suite.
+        let is_long = self.stays > Duration::from_secs(5) && long("LONG_CROWDS").is_none();
+        for from in &PLACES[usize::from(is_long)..] {
             let served = Served::start(&place, &["bank", "--token-file", "token"]);
             let crowd = Crowd::start(served.address, self.clients, self.conducts, from);
             for (target, longest) in longest_waits(&served, targets, self.stays) {
@@ -118,7 +120,7 @@ fn answers_that_nobody_reads_delay_no_one() {
     let visit = Visit {
         clients: 300,
         conducts: &[Conduct::NeverReads],
-        stays: stay(3),
+        stays: stay(1),
     };
     visit.delays_nobody(&["/healthz"]);
 }
@@ -129,7 +131,7 @@ fn refusals_that_nobody_reads_delay_no_one() {
     let visit = Visit {
         clients: 300,
         conducts: &[Conduct::Refused, Conduct::Untrusted],
-        stays: stay(3),
+        stays: stay(1),
     };
     visit.delays_nobody(&["/healthz", "/"]);
 }
@@ -139,7 +141,7 @@ fn slow_bodies_delay_no_one() {
     let visit = Visit {
         clients: 300,
         conducts: &[Conduct::SlowBody],
-        stays: stay(3),
+        stays: stay(1),
     };
     visit.delays_nobody(&["/healthz", "/", "/compare"]);
 }
@@ -148,7 +150,7 @@ fn slow_bodies_delay_no_one() {
 fn crowds_of_all_kinds_delay_no_one() {
     // They stay for longer than the head of a request may take.
     let visit = Visit {
-        clients: 500,
+        clients: 300,
         conducts: &Conduct::SLOW,
         stays: stay(7),
     };
@@ -160,7 +162,7 @@ fn long_lists_do_not_delay_the_word_that_the_server_is_there() {
     let visit = Visit {
         clients: 150,
         conducts: &[Conduct::Compares],
-        stays: stay(3),
+        stays: stay(1),
     };
     visit.delays_nobody(&["/healthz"]);
 }

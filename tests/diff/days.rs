@@ -262,8 +262,7 @@ fn every_cause_of_real_days_is_true() {
     let Some(shared) = support::shared("every_cause_of_real_days_is_true") else {
         return;
     };
-    let texts = friendlinks(&shared);
-    let life = Life::live(texts.take(10), &[("p", options(10))]);
+    let life = Life::live(friendlinks(&shared, 10), &[("p", options(10))]);
     assert_clean(&life.bank);
     let causes = check_pairs(&life, 10, |_, _| true);
     assert!(causes.len() > 12 && causes["gone"] > 5, "{causes:?}");

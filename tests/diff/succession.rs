@@ -182,7 +182,7 @@ fn seeds_that_died_on_real_days_have_the_right_successors() {
     let Some(shared) = support::shared(name) else {
         return;
     };
-    let (life, deaths) = follow(friendlinks(&shared).take(11), &[("p", options(10))], 10);
+    let (life, deaths) = follow(friendlinks(&shared, 11), &[("p", options(10))], 10);
     println!("| crawl | died | same core | similar row | none | mean similarity |");
     deaths.print("11 days of friendlinks");
     assert!(deaths.died > 2, "{}", deaths.died);

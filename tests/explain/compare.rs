@@ -276,7 +276,7 @@ fn random_histories() {
             },
         ),
     ];
-    for_each_history(20, 1, |bank, more| {
+    for_each_history(8, 1, |bank, more| {
         for (plan, options) in &plans {
             let request = RefreshRequest {
                 plan: Some((*plan).to_owned()),

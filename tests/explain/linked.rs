@@ -114,7 +114,7 @@ fn judged(bank: &Bank) {
 
 #[test]
 fn pages_are_linked_with_those_of_all_links() {
-    for_each_history(30, 0, |bank, _| judged(bank));
+    for_each_history(15, 0, |bank, _| judged(bank));
 }
 
 #[test]

@@ -215,12 +215,12 @@ fn judged(bank: &Bank) {
 
 #[test]
 fn what_is_found_is_what_a_look_at_every_name_finds() {
-    for_each_history(60, 0, |bank, _| judged(bank));
+    for_each_history(30, 0, |bank, _| judged(bank));
 }
 
 #[test]
 fn what_was_forgotten_is_not_found() {
-    for_each_history(12, 0, |bank, _| {
+    for_each_history(6, 0, |bank, _| {
         let names = Names::of(bank);
         let Some((_, url)) = names.pages.keys().next() else {
             return;

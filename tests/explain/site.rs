@@ -158,7 +158,7 @@ fn refresh(bank: &Bank, plan: &str, options: PlanOptions) {
 
 #[test]
 fn what_is_told_of_a_site_is_what_its_pages_come_to() {
-    for_each_history(40, 0, |bank, _| {
+    for_each_history(20, 0, |bank, _| {
         let cores = PlanOptions {
             seeds: Some(4),
             ..PlanOptions::default()

@@ -81,7 +81,7 @@ fn recounted(graph: &Graph) -> BTreeMap<&str, (f64, f64)> {
 
 #[test]
 fn degrees_and_centralities_are_those_of_a_recount() {
-    for_each_history(48, 0, |bank, _| {
+    for_each_history(24, 0, |bank, _| {
         let graph = Graph::of_pages(bank);
         let recounted = recounted(&graph);
         let found = scores(bank, None);

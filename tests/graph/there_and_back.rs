@@ -102,7 +102,7 @@ fn back(input: Input, format: Format, naming: Naming) -> (tempfile::TempDir, Ban
 
 #[test]
 fn graphs_are_those_of_the_pages_and_come_back() {
-    for_each_history(24, 0, |bank, _| {
+    for_each_history(12, 0, |bank, _| {
         let naming = bank.status().unwrap();
         let naming = naming.site_mode.with(naming.url_rules);
         let (pages, sites) = (Graph::of_pages(bank), Graph::of_sites(bank));

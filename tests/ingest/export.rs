@@ -159,7 +159,7 @@ fn selected(bank: &Bank, plans: Vec<(&str, PlanOptions)>, urls: &[String]) -> Ve
 #[test]
 fn random_histories_come_back() {
     let compared = Cell::new(0);
-    for_each_history(16, 1, |bank, more| {
+    for_each_history(8, 1, |bank, more| {
         let (_folder, new) = made_of(bank);
         let report = assert_same_state(bank, &new);
         assert_clean(&new);

@@ -422,7 +422,7 @@ fn ingest_in_batches(fetches: &[Fetch], cuts: &[Index]) -> DatedBank {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(crate::support::cases(10)))]
 
     #[test]
     fn any_division_in_the_order_of_time_gives_the_same_bank(

@@ -352,7 +352,7 @@ fn batches() -> impl Strategy<Value = (Vec<Vec<Record>>, Vec<Vec<Record>>)> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 24,
+        cases: crate::support::cases(10),
         max_shrink_iters: 200,
         failure_persistence: None,
         ..ProptestConfig::default()

@@ -71,7 +71,7 @@ fn is_somewhere(bank: &Bank, text: &str) -> bool {
 
 #[test]
 fn what_is_left_is_what_the_export_has_without() {
-    for_each_history(16, 1, |bank, more| {
+    for_each_history(8, 1, |bank, more| {
         let pages: Vec<String> = pages_of(bank).into_keys().collect();
         if pages.is_empty() {
             return;

@@ -344,13 +344,8 @@ fn days_of_a_real_crawl_are_refused_only_where_the_bank_shrinks() {
         SiteMode::Host.with(UrlRules::Whatwg),
     )
     .unwrap();
-    let mut days: Vec<PathBuf> = std::fs::read_dir(shared.join("data/friendlinks"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    days.sort();
     let mut refused = Vec::new();
-    for day in days {
+    for (_, day) in support::real_days(&shared, 17) {
         let request = IngestRequest {
             inputs: vec![Input::named(day)],
             ..IngestRequest::default()

@@ -44,7 +44,7 @@ fn bank(by_domain: bool) -> (TempDir, Bank) {
 
 fn cases(number: u32) -> ProptestConfig {
     ProptestConfig {
-        cases: number,
+        cases: support::cases(number),
         max_shrink_iters: 300,
         failure_persistence: None,
         ..ProptestConfig::default()
@@ -88,7 +88,7 @@ fn follows_the_model(batches: &[Batch], by_domain: bool, memory: usize) {
 }
 
 proptest! {
-    #![proptest_config(cases(40))]
+    #![proptest_config(cases(5))]
 
     #[test]
     fn batches_by_host(batches in proptest::collection::vec(batch(14), 1..8)) {
@@ -105,7 +105,7 @@ proptest! {
 #[test]
 fn batches_without_memory() {
     let batches = proptest::collection::vec(batch(40), 1..6);
-    let mut runner = proptest::test_runner::TestRunner::new(cases(16));
+    let mut runner = proptest::test_runner::TestRunner::new(cases(10));
     let outcome = runner.run(&batches, |batches| {
         follows_the_model(&batches, false, 0);
         Ok(())

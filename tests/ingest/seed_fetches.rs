@@ -383,7 +383,7 @@ impl Recount {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(crate::support::cases(20)))]
 
     #[test]
     fn the_bank_attributes_what_a_recount_does(steps in prop::collection::vec(step(), 1..8)) {

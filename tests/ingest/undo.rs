@@ -83,7 +83,7 @@ fn live(turns: &[Turn], memory: usize) {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 12,
+        cases: crate::support::cases(6),
         max_shrink_iters: 200,
         failure_persistence: None,
         ..ProptestConfig::default()
@@ -100,8 +100,7 @@ proptest! {
 
 #[test]
 fn an_export_has_the_same_bytes_before_and_after() {
-    let cases = std::env::var("LONG_UNDOS").map_or(20, |text| text.parse().unwrap());
-    for_each_history(cases, 1, |bank, more| {
+    for_each_history(12, 1, |bank, more| {
         let before = exported(bank);
         ingest(bank, &more[0], PLENTY);
         bank.undo(false, PLENTY).unwrap();

@@ -270,7 +270,7 @@ fn ingest(bank: &Bank, time: u64, records: &[Record]) -> IngestReport {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(crate::support::cases(10)))]
 
     #[test]
     fn sums_are_those_of_the_whole_list(fetches in fetches()) {

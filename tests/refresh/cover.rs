@@ -44,9 +44,9 @@ fn covers(bank: &TestBank, refresh: RefreshId) -> BTreeMap<u32, CoverRecord> {
 fn thirty_days() {
     let crawl = SynthOptions {
         days: 30,
-        sites: Some(300),
+        sites: Some(150),
         rng_seed: 3,
-        ..SynthOptions::new(3_000)
+        ..SynthOptions::new(1_500)
     };
     let methods = [
         CoverMethod::MaxWeight,

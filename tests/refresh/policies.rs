@@ -4,7 +4,7 @@
 //!   gives what one from scratch gives; and caps, lists, pins and limits are kept, as counted from the
 //!   list alone. Catches seeds that are taken over although a cap is full now, pins that died, pages
 //!   that came to be allowed, or whose fetches fail, a list that changes by more than it may. A few by default; `make test-long
-//!   [LONG_POLICIES=200]` runs as many as wanted.
+//!   ` runs more.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -278,9 +278,8 @@ fn as_from_scratch(
 fn random_histories() {
     let days = prop::collection::vec(prop::collection::vec(event(), 1..12), 2..6);
     let first = prop::collection::vec(event(), 40..90);
-    let cases = std::env::var("LONG_POLICIES").map_or(9, |text| text.parse().unwrap());
     let mut runner = TestRunner::new(Config {
-        cases,
+        cases: crate::support::cases(6),
         failure_persistence: None,
         // A step takes as long as the history that it tries.
         max_shrink_iters: 100,

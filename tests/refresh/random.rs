@@ -7,7 +7,7 @@
 //! All this is done through a bank, since the point is what a refresh loads and what it leaves to
 //! the next one.
 //!
-//! Some by default; `make test-long [LONG_HISTORIES=300]` runs as many as wanted.
+//! Some by default; `make test-long` runs more.
 //!
 //! Catches: a component that changed and was not loaded, or only in part; steps and bounds of the
 //! others that no longer fit, or were forgotten; changed standings of pages that nobody looked at;
@@ -241,9 +241,8 @@ fn live(run: &Run, batches: &[Vec<Event>], counts: &mut Counts) {
 
 #[test]
 fn sequences_of_changes() {
-    let cases = std::env::var("LONG_HISTORIES").map_or(20, |text| text.parse().unwrap());
     let mut runner = TestRunner::new(Config {
-        cases,
+        cases: crate::support::cases(10),
         max_shrink_iters: 30,
         ..Config::default()
     });

@@ -107,7 +107,7 @@ fn every_page_is_told_why(bank: &TestBank, judge: &Judge, seeds: usize, terms: T
 #[test]
 fn random_histories() {
     let config = Config {
-        cases: 10,
+        cases: crate::support::cases(5),
         ..Config::with_source_file("tests/refresh/web.rs")
     };
     let terms = (
@@ -197,9 +197,9 @@ fn random_histories() {
 fn thirty_days() {
     let crawl = SynthOptions {
         days: 30,
-        sites: Some(60),
+        sites: Some(40),
         rng_seed: 5,
-        ..SynthOptions::new(1_500)
+        ..SynthOptions::new(800)
     };
     let bank = TestBank::new();
     let plan = PlanOptions {

@@ -288,7 +288,7 @@ fn real_days() {
         return;
     };
     let bank = TestBank::new();
-    for day in friendlinks(&shared) {
+    for day in friendlinks(&shared, 10) {
         bank.day(&day);
         for (name, percent, share) in [("near", "1", 0.01), ("far", "5", 0.05)] {
             let report = bank.refresh(name, &within(percent), false);

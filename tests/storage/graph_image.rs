@@ -66,7 +66,7 @@ fn from_file(bank: &Bank, links: ImageLinks) -> Result<Option<(GraphImage, u64)>
 #[test]
 fn what_changed_since_is_read_from_the_tables() {
     let patched = std::cell::Cell::new(0);
-    for_each_history(30, 4, |bank, more| {
+    for_each_history(12, 4, |bank, more| {
         // The image has a state that may be empty.
         load(bank, ImageLinks::All);
         for (at, batch) in more.iter().enumerate() {

@@ -21,7 +21,7 @@ use seedbank::watch::Unwatched;
 use seedbank_store::records::PageState;
 use seedbank_store::{Reader, Verdict, Writer};
 
-const DAYS: u32 = 5;
+const DAYS: u32 = 4;
 const SEEDS: u32 = 8;
 
 /// The numbers of batches and refreshes so far, which identify a state.
@@ -223,7 +223,7 @@ fn every_answer_belongs_to_one_published_state() {
         rng_seed: 8,
         // Many, so that a day is large enough for a bulk load.
         changed_per_day: 0.8,
-        ..SynthOptions::new(500)
+        ..SynthOptions::new(350)
     };
     generate(&place.path("crawl"), &options, &Unwatched).unwrap();
     let mut expected = Expected {

@@ -2,7 +2,7 @@
 //! days.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::banks::{cores_of, seeds_of};
 use super::plans::exact_cores;
@@ -111,13 +111,10 @@ pub fn options(seeds: u32) -> PlanOptions {
     }
 }
 
-/// The records of the real days, in order.
-pub fn friendlinks(shared: &Path) -> impl Iterator<Item = String> {
-    let folder = shared.join("data/friendlinks");
-    let files = std::fs::read_dir(folder).unwrap();
-    let mut files: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
-    files.sort();
-    files.into_iter().map(|file| super::gunzip(&file))
+/// The records of the first `few` real days, in order; see [`super::real_days`].
+pub fn friendlinks(shared: &Path, few: usize) -> impl Iterator<Item = String> {
+    let days = super::real_days(shared, few).into_iter();
+    days.map(|(_, file)| super::gunzip(&file))
 }
 
 impl Life {

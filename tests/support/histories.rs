@@ -46,10 +46,10 @@ pub fn lived(history: &History) -> (tempfile::TempDir, Bank) {
     (folder, bank)
 }
 
-/// Hands a bank with a random history to `each`, so many times, with so many batches more.
+/// Hands a bank with a random history to `each`, so many times, with so many batches more; `make test-long` tries more.
 pub fn for_each_history(cases: u32, more: usize, each: impl Fn(&Bank, &[Batch])) {
     let mut runner = TestRunner::new(ProptestConfig {
-        cases,
+        cases: super::cases(cases),
         max_shrink_iters: 200,
         failure_persistence: None,
         ..ProptestConfig::default()

@@ -55,6 +55,35 @@ pub fn shared(test: &str) -> Option<PathBuf> {
     None
 }
 
+/// How many cases a test tries: in the suite this many, in `make test-long` `LONG_CASES` times as many.
+pub fn cases(few: u32) -> u32 {
+    few * long("LONG_CASES").unwrap_or(1)
+}
+
+/// The number that an environment variable sets for `make test-long`; `None` in the suite.
+pub fn long(name: &str) -> Option<u32> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|e| panic!("{name}: {e}")))
+}
+
+/// The first `few` of the 17 days of a real crawl, or as many as `LONG_REAL` says: the date and file of each. Most of
+/// the crawl comes after the tenth.
+pub fn real_days(shared: &Path, few: usize) -> Vec<(String, PathBuf)> {
+    let files = std::fs::read_dir(shared.join("data/friendlinks")).unwrap();
+    let dated = |path: PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        (
+            name.strip_suffix(".jsonl.gz").unwrap().to_owned(),
+            path.clone(),
+        )
+    };
+    let mut days: Vec<(String, PathBuf)> = files.map(|file| dated(file.unwrap().path())).collect();
+    assert_eq!(days.len(), 17);
+    days.sort();
+    days.truncate(long("LONG_REAL").map_or(few, |days| days as usize));
+    days
+}
+
 /// A folder for banks: in memory if the system has such a place, since every commit waits for the
 /// disk.
 pub fn scratch() -> tempfile::TempDir {

@@ -232,10 +232,10 @@ impl Browser {
         self.must("/execute/sync", &json!({"script": script, "args": []}))
     }
 
-    /// The same of a function that hands its result to its last argument.
+    /// The same of a function that hands its result to the argument after these.
     #[track_caller]
-    pub fn run_async(&self, script: &str) -> Value {
-        self.must("/execute/async", &json!({"script": script, "args": []}))
+    pub fn run_async(&self, script: &str, args: &[Value]) -> Value {
+        self.must("/execute/async", &json!({"script": script, "args": args}))
     }
 
     /// Waits until an expression is true in the page.

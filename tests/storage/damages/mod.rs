@@ -37,7 +37,7 @@ use crate::support::scratch;
 use banks::{Depth, Subject};
 use cases::{Case, run};
 
-const SAMPLE: u64 = 300;
+const SAMPLE: u64 = 100;
 
 /// Not a test of its own: it is the process in which a case asks a bank.
 #[test]

@@ -41,7 +41,7 @@ use injector::Injector;
 use scenes::Scene;
 
 /// How many points the suite has.
-const SAMPLE: u64 = 200;
+const SAMPLE: u64 = 60;
 
 /// The number in an environment variable; `None` where it is not set.
 fn number(name: &str) -> Option<u64> {

@@ -162,7 +162,7 @@ fn lists_are_those_of_a_bank_that_never_fetched_what_is_held_out() {
 #[test]
 fn a_plan_is_evaluated_by_lists_selected_without_held_out_pages() {
     let folder = tempfile::tempdir().unwrap();
-    let text = day_text(&SynthOptions::new(700), 0).unwrap();
+    let text = day_text(&SynthOptions::new(300), 0).unwrap();
     let bank = bank(folder.path(), "bank", &text);
     let request = MethodsRequest {
         seeds: vec![5, 5, 2],
