@@ -221,7 +221,7 @@ fn a_graph() -> impl Strategy<Value = Graph> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::support::cases(10), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_bank_is_that_of_the_same_pages_as_json_lines(

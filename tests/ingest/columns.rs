@@ -92,7 +92,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::support::cases(6), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_bank_is_that_of_the_same_records_as_json_lines(

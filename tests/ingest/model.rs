@@ -230,7 +230,7 @@ fn digest_text(bank: &Bank) -> [u8; 32] {
 }
 
 proptest! {
-    #![proptest_config(cases(16))]
+    #![proptest_config(cases(12))]
 
     #[test]
     fn the_order_of_records_changes_nothing(

@@ -66,7 +66,7 @@ fn one(records: &[Vec<u8>]) -> (String, Option<Vec<String>>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::support::cases(8), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_bank_is_that_of_the_same_captures_in_other_formats(

@@ -41,7 +41,7 @@ fn bank_of(bytes: &[u8], format: Format) -> (tempfile::TempDir, Bank, IngestRepo
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::support::cases(10), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_bank_is_that_of_the_same_captures_as_json_lines(

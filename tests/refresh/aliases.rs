@@ -215,7 +215,7 @@ fn live_through(crawl: &Crawl, steps: u32, seeds: u32, most: usize) {
 
 #[test]
 fn steps_on_a_generated_crawl() {
-    live_through(&generated(300), 24, 8, 12);
+    live_through(&generated(300), 16, 8, 12);
 }
 
 #[test]

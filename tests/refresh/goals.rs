@@ -23,7 +23,7 @@ fn options(goal: Goal) -> PlanOptions {
 
 #[test]
 fn a_refresh_for_a_goal_is_one_from_scratch() {
-    for rng_seed in 0..u64::from(crate::support::cases(2)) {
+    for rng_seed in 0..u64::from(crate::support::cases(1)) {
         let crawl = SynthOptions {
             days: 3,
             rng_seed,

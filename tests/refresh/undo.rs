@@ -93,7 +93,7 @@ fn live(turns: &[Turn]) {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: crate::support::cases(4),
+        cases: crate::support::cases(3),
         max_shrink_iters: 100,
         failure_persistence: None,
         ..ProptestConfig::default()

@@ -18,6 +18,12 @@ import seedbank_engine
 from seedbank_engine import Bank
 
 
+@pytest.fixture(autouse=True)
+def _ctrl_c() -> None:
+    """Ctrl-C interrupts, also where a shell has started the tests in the background, which makes it ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def long_call(bank: Bank) -> None:
     """Works for minutes unless it is interrupted."""
     bank.evaluate.methods(seeds=[20, 100, 500], draws=1000)
