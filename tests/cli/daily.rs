@@ -343,7 +343,7 @@ fn days_of_a_real_crawl() {
             assert_eq!(ended.status, Some(0), "{ended:?}");
         }
     }
-    // Half of what was crawled is gone on that day.
+    // More than a fifth of the crawled pages are gone on that day.
     let shrinks = later.iter().filter(|(date, _)| date == "2026-07-04");
     assert!(refused.into_iter().eq(shrinks.map(|(date, _)| date)));
     assert_eq!(in_order.batches() as usize, days.len());

@@ -256,6 +256,33 @@ fn every_cause_of_thirty_days_is_true() {
     assert!(causes.len() > 8, "{causes:?}");
 }
 
+/// An authority is gone before its hubs drop their links to it: the batch that is given is the earlier one, from which on
+/// the links did not count.
+#[test]
+fn links_count_while_both_pages_do() {
+    let crawled = |host: &str, to: &[&str]| {
+        let to: Vec<String> = to
+            .iter()
+            .map(|to| format!("http://{to}.example/"))
+            .collect();
+        format!(
+            "{}\n",
+            serde_json::json!({"url": format!("http://{host}.example/"), "outlinks": to})
+        )
+    };
+    let first = [
+        crawled("h1", &["a1", "a2"]),
+        crawled("h2", &["a1", "a2"]),
+        crawled("g", &["b1", "b2", "b3"]),
+    ];
+    let gone = "{\"url\": \"http://a1.example/\", \"gone\": true}\n".to_owned();
+    let dropped = [crawled("h1", &["a2"]), crawled("h2", &["a2"])];
+    let texts = [first.concat(), gone, dropped.concat()];
+    let life = Life::live(texts.into_iter(), &[("p", options(1))]);
+    let causes = check_pairs(&life, 1, |_, _| true);
+    assert_eq!(causes["links-lost"], 2, "{causes:?}");
+}
+
 /// The days of a real crawl: irregular, with many pages that go.
 #[test]
 fn every_cause_of_real_days_is_true() {

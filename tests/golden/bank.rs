@@ -340,8 +340,8 @@ fn a_crawl_day_by_day() {
         }
         let (_, cores) = selected(&bank, "days", thirty());
         assert_golden(&day, &cores, &golden[&day]);
+        assert_clean(&bank);
     }
-    assert_clean(&bank);
     // 1,852 of 8,692 pages go, net. On no other day does the bank shrink by more than a fifth.
     assert_eq!(clean_ups, ["2026-07-04"]);
     // Pages that were once linked to and never had a record are not pages.

@@ -3,8 +3,8 @@
 //! - `random_histories`: with any policies, alone and together, by every kind of method, a refresh
 //!   gives what one from scratch gives; and caps, lists, pins and limits are kept, as counted from the
 //!   list alone. Catches seeds that are taken over although a cap is full now, pins that died, pages
-//!   that came to be allowed, or whose fetches fail, a list that changes by more than it may. A few by default; `make test-long
-//!   ` runs more.
+//!   that came to be allowed, or whose fetches fail, a list that changes by more than it may. A few by default; `make
+//!   test-long` runs more.
 
 use std::collections::{BTreeMap, BTreeSet};
 

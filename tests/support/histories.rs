@@ -46,7 +46,8 @@ pub fn lived(history: &History) -> (tempfile::TempDir, Bank) {
     (folder, bank)
 }
 
-/// Hands a bank with a random history to `each`, so many times, with so many batches more; `make test-long` tries more.
+/// Calls `each` for each of `cases` random histories, or [`super::cases`] as many, with the bank that it led to and `more`
+/// further batches.
 pub fn for_each_history(cases: u32, more: usize, each: impl Fn(&Bank, &[Batch])) {
     let mut runner = TestRunner::new(ProptestConfig {
         cases: super::cases(cases),

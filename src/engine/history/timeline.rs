@@ -109,6 +109,22 @@ impl Timeline {
         last
     }
 
+    /// Returns the last batch of `low + 1..=high` that changed the value of `what` of the statuses of two pages.
+    pub(crate) fn last_change_with<T: PartialEq>(
+        &self,
+        other: &Self,
+        low: BatchId,
+        high: BatchId,
+        what: impl Fn(PageStatus, PageStatus) -> T,
+    ) -> Option<BatchId> {
+        let after = |batch| what(self.after(batch), other.after(batch));
+        let batches = self.0.iter().chain(&other.0).map(|(batch, _)| *batch);
+        let between = batches.filter(|batch| (low + 1..=high).contains(batch));
+        between
+            .filter(|&batch| after(batch) != after(batch - 1))
+            .max()
+    }
+
     /// Returns the last row of the page, including the current one.
     pub(crate) fn last_row(&self) -> Option<u32> {
         self.0.iter().rev().find_map(|(_, standing)| standing.row)
@@ -324,5 +340,29 @@ mod tests {
         assert_eq!(line.last_change(7, 9, gone), None);
         assert_eq!(line.last_change(0, 9, |s| s.spam), Some(4));
         assert_eq!(line.last_change(1, 9, |s| s.state.is_some()), Some(2));
+    }
+
+    #[test]
+    fn a_change_of_two_pages_is_that_of_what_both_come_to() {
+        let line = |steps: &[(BatchId, PageState)]| {
+            let steps = steps.iter();
+            Timeline(
+                steps
+                    .map(|&(from, state)| (from, step(state, false)))
+                    .collect(),
+            )
+        };
+        let (crawled, gone) = (PageState::Crawled, PageState::Gone);
+        let one = line(&[(0, gone), (3, crawled)]);
+        let other = line(&[(1, crawled), (3, gone), (5, crawled), (7, gone)]);
+        let both = |low, high| {
+            let is_crawled = |page: PageStatus| page.state == Some(crawled);
+            one.last_change_with(&other, low, high, |a, b| is_crawled(a) && is_crawled(b))
+        };
+        // Both are crawled after batches 5 and 6.
+        assert_eq!(both(0, 4), None);
+        assert_eq!(both(0, 6), Some(5));
+        assert_eq!(both(0, 9), Some(7));
+        assert_eq!(both(5, 6), None);
     }
 }

@@ -16,7 +16,7 @@ use seedbank_store::{StoreError, tables};
 struct Links {
     all: u64,
     lost: u64,
-    /// Last batch that removed a link.
+    /// Last batch from which on a lost link does not count; of a gained one, counts.
     batch: Option<BatchId>,
 }
 
@@ -219,17 +219,14 @@ impl Pair<'_> {
                     continue;
                 }
                 links.all += 1;
-                let has_link = hub.links_to(hub.line.after(new), *target, part);
-                let has_target = part.includes(line.after(new));
-                if has_link && has_target {
+                // A link counts while the hub has it and both pages are eligible, whichever of these changed last.
+                let counts = |from, to| hub.links_to(from, *target, part) && part.includes(to);
+                if counts(hub.line.after(new), line.after(new)) {
                     continue;
                 }
                 links.lost += 1;
-                let links_to = |page| hub.links_to(page, *target, part);
-                let of_hub = hub.line.last_change(self.low, self.high, links_to);
-                let of_target = line.last_change(self.low, self.high, |page| part.includes(page));
-                links.batch = links.batch.max(of_hub.filter(|_| !has_link));
-                links.batch = links.batch.max(of_target.filter(|_| !has_target));
+                let batch = hub.line.last_change_with(line, self.low, self.high, counts);
+                links.batch = links.batch.max(batch);
             }
         }
         Ok(links)
