@@ -203,23 +203,23 @@ advisories:
 # times, and refreshes at the size of a real crawl; LONG_PAGES=20000 is a
 # matter of minutes.
 test-long: deps
-	LONG_DAMAGES=$(LONG_DAMAGES) $(CARGO) test --locked --test storage -- damages:: --nocapture
-	LONG_FAULTS=$(LONG_FAULTS) $(CARGO) test --locked --test storage -- faults:: --nocapture
-	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --test storage -- crash:: --nocapture
-	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --test storage -- crash_repair:: --nocapture
-	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --test storage -- crash_maintenance:: --nocapture
+	LONG_DAMAGES=$(LONG_DAMAGES) $(CARGO) test --locked --workspace --test storage -- damages:: --nocapture
+	LONG_FAULTS=$(LONG_FAULTS) $(CARGO) test --locked --workspace --test storage -- faults:: --nocapture
+	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --workspace --test storage -- crash:: --nocapture
+	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --workspace --test storage -- crash_repair:: --nocapture
+	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --workspace --test storage -- crash_maintenance:: --nocapture
 	LONG_PAGES=$(LONG_PAGES) LONG_DAYS=$(LONG_DAYS) LONG_REAL=$(LONG_REAL) LONG_SEEDS=$(LONG_SEEDS) \
-	  $(CARGO) test --locked --test refresh -- long:: --nocapture
-	LONG_REAL=$(LONG_REAL) $(CARGO) test --locked -- real_days days_of_a_real_crawl a_crawl_cut_otherwise
-	LONG_CASES=$(LONG_CASES) $(CARGO) test --locked --test ingest --test graph --test explain
-	LONG_CASES=$(LONG_CASES) $(CARGO) test --locked --test refresh -- random:: histories a_refresh_for_a_goal
-	LONG_CASES=$(LONG_CASES) $(CARGO) test --locked --test storage -- graph_image::
-	LONG_CUTS=$(LONG_CUTS) $(CARGO) test --locked --test storage -- power_cut:: --nocapture
-	LONG_STEPS=$(LONG_STEPS) $(CARGO) test --locked --test refresh -- aliases::long_steps --nocapture
-	LONG_DAILY=$(LONG_DAILY) $(CARGO) test --locked --test cli -- daily:: --nocapture
-	LONG_CROWDS=$(LONG_CROWDS) $(CARGO) test --locked --test cli_serve -- serve_crowds:: --nocapture
-	LONG_CUTS_OF_STREAMS=$(LONG_CUTS) $(CARGO) test --locked --package seedbank-remote -- a_cut_stream --nocapture
-	LONG_WITHIN=$(LONG_WITHIN) $(CARGO) test --locked --package seedbank-algorithms --lib -- cores::within_tests --nocapture
+	  $(CARGO) test --locked --workspace --test refresh -- long:: --nocapture
+	LONG_REAL=$(LONG_REAL) $(CARGO) test --locked --workspace -- real_days days_of_a_real_crawl a_crawl_cut_otherwise
+	LONG_CASES=$(LONG_CASES) $(CARGO) test --locked --workspace --test ingest --test graph --test explain
+	LONG_CASES=$(LONG_CASES) $(CARGO) test --locked --workspace --test refresh -- random:: histories a_refresh_for_a_goal
+	LONG_CASES=$(LONG_CASES) $(CARGO) test --locked --workspace --test storage -- graph_image::
+	LONG_CUTS=$(LONG_CUTS) $(CARGO) test --locked --workspace --test storage -- power_cut:: --nocapture
+	LONG_STEPS=$(LONG_STEPS) $(CARGO) test --locked --workspace --test refresh -- aliases::long_steps --nocapture
+	LONG_DAILY=$(LONG_DAILY) $(CARGO) test --locked --workspace --test cli -- daily:: --nocapture
+	LONG_CROWDS=$(LONG_CROWDS) $(CARGO) test --locked --workspace --test cli_serve -- serve_crowds:: --nocapture
+	LONG_CUTS_OF_STREAMS=$(LONG_CUTS) $(CARGO) test --locked --workspace --lib -- a_cut_stream --nocapture
+	LONG_WITHIN=$(LONG_WITHIN) $(CARGO) test --locked --workspace --lib -- cores::within_tests --nocapture
 
 # The command mcp is in builds with its feature.
 mcp: deps
