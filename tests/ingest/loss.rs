@@ -334,48 +334,6 @@ fn a_bank_that_grows_is_not_refused() {
 }
 
 #[test]
-fn days_of_a_real_crawl_are_refused_only_where_the_bank_shrinks() {
-    let Some(shared) = support::shared("days_of_a_real_crawl") else {
-        return;
-    };
-    let folder = support::scratch();
-    let bank = Bank::create(
-        folder.path().join("bank"),
-        SiteMode::Host.with(UrlRules::Whatwg),
-    )
-    .unwrap();
-    let mut refused = Vec::new();
-    for (_, day) in support::real_days(&shared, 17) {
-        let request = IngestRequest {
-            inputs: vec![Input::named(day)],
-            ..IngestRequest::default()
-        };
-        let before = bank.status().unwrap().counters;
-        match bank.ingest(&request) {
-            Ok(_) => {}
-            Err(EngineError::TooMuchLost(loss)) => {
-                let counted = [before.crawled, before.intra_links + before.inter_links];
-                assert_eq!([loss.pages_before, loss.links_before], counted);
-                refused.push(numbers_of(&loss));
-                // The limit that is named accepts the batch, and the next smaller one does not.
-                let limited = |max_loss: f64| {
-                    let request = IngestRequest {
-                        max_loss,
-                        ..request.clone()
-                    };
-                    bank.ingest(&request)
-                };
-                assert!(limited(loss.least_limit - 0.1).is_err());
-                assert!(limited(loss.least_limit).is_ok());
-            }
-            Err(other) => panic!("{other}"),
-        }
-    }
-    // A clean-up: more than a fifth of the pages are gone.
-    assert_eq!(refused, [[8_692, 6_840, 98_303, 82_383]]);
-}
-
-#[test]
 fn what_changes_nothing_is_not_refused() {
     let pair = Pair::new(&(0..150).map(|page| (page, Said::Fetched)).collect());
     let one: Batch = [(0, Said::Fetched)].into();

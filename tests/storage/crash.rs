@@ -92,9 +92,9 @@ fn ingest(place: &Place, base: &str, args: &[&str], bulk: bool, quota: usize, ta
     };
     let mut moments = Moments::new(run, sights);
     let wanted = tally.kills + quota;
-    // Where kills keep coming too late, the number of rounds ends it.
+    // Few kills may miss the shortest stage of a bulk load. Where kills keep coming too late, the number of rounds ends it.
     for _ in 0..3 * quota {
-        if tally.kills >= wanted {
+        if tally.kills >= wanted && (!bulk || tally.stages.contains_key(&Stage::SortedFiles)) {
             break;
         }
         fresh();

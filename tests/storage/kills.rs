@@ -18,10 +18,10 @@ use crate::support::command::{Place, names};
 
 const SIGKILL: i32 = 9;
 
-/// A test's share of all kills: of 30 in the suite, or of as many as `LONG_KILLS` says if it is
+/// A test's share of all kills: of 60 in the suite, or of as many as `LONG_KILLS` says if it is
 /// set.
 pub fn quota(of_sixty: usize) -> usize {
-    let all = std::env::var("LONG_KILLS").map_or(30, |text| text.parse::<usize>().unwrap());
+    let all = std::env::var("LONG_KILLS").map_or(60, |text| text.parse::<usize>().unwrap());
     (of_sixty * all).div_ceil(60)
 }
 
