@@ -9,7 +9,6 @@ use super::held_out::Worth;
 use crate::engine::EngineError;
 use crate::engine::plan::{Goal, Method, PlanOptions, ResolvedPlan, Scope};
 use seedbank_algorithms::cover;
-use seedbank_algorithms::cover::global::TUNE_VISITS;
 
 /// A compared list, before it is selected.
 #[derive(Clone)]
@@ -58,15 +57,10 @@ impl Contender {
     /// Returns a plan for every goal and for every other method, with these values of pages. The goals
     /// discovery and importance have their own.
     pub(super) fn plans(value: &PlanOptions) -> Vec<Self> {
-        let plan = |list: &str, options: PlanOptions| {
-            let mut options = new_plan(options);
-            // A plan is tuned each time that pages are held out, so less is spent on it than in a refresh.
-            options.tune_visits = options.budget.map(|_| TUNE_VISITS / 5);
-            Self {
-                list: list.to_owned(),
-                source: ListSource::Plan(Box::new(options)),
-                constraints: None,
-            }
+        let plan = |list: &str, options: PlanOptions| Self {
+            list: list.to_owned(),
+            source: ListSource::Plan(Box::new(new_plan(options))),
+            constraints: None,
         };
         // Parameters that only plans over the web have.
         let of_site = PlanOptions {
