@@ -9,6 +9,7 @@ use super::held_out::Worth;
 use crate::engine::EngineError;
 use crate::engine::plan::{Goal, Method, PlanOptions, ResolvedPlan, Scope};
 use seedbank_algorithms::cover;
+use seedbank_algorithms::cover::global::TUNE_VISITS;
 
 /// A compared list, before it is selected.
 #[derive(Clone)]
@@ -57,10 +58,16 @@ impl Contender {
     /// Returns a plan for every goal and for every other method, with these values of pages. The goals
     /// discovery and importance have their own.
     pub(super) fn plans(value: &PlanOptions) -> Vec<Self> {
-        let plan = |list: &str, options: PlanOptions| Self {
-            list: list.to_owned(),
-            source: ListSource::Plan(Box::new(new_plan(options))),
-            constraints: None,
+        let plan = |list: &str, options: PlanOptions| {
+            let mut options = new_plan(options);
+            // As a refresh tunes, but not longer on a web with more links: plans are tuned each time that pages are
+            // held out.
+            options.tune_visits = options.budget.map(|_| TUNE_VISITS);
+            Self {
+                list: list.to_owned(),
+                source: ListSource::Plan(Box::new(options)),
+                constraints: None,
+            }
         };
         // Parameters that only plans over the web have.
         let of_site = PlanOptions {
