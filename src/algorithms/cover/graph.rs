@@ -2,7 +2,7 @@
 
 use crate::graph::{Csr, number};
 use crate::page::SiteId;
-use crate::rank::{LinkGraph, sum_of};
+use crate::rank::LinkGraph;
 
 /// An error in the pages or links of a [`SiteGraph`] or a [`WebGraph`](super::global::WebGraph).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -186,12 +186,8 @@ impl LinkGraph for SiteGraph {
         self.out_degree(page)
     }
 
-    fn entries_into(&self, page: u32) -> u64 {
-        self.predecessors(page).len() as u64
-    }
-
-    fn received(&self, page: u32, spread: &[f64], _: &[f64]) -> f64 {
-        sum_of(self.predecessors(page), spread)
+    fn sources(&self, page: u32) -> &[u32] {
+        self.predecessors(page)
     }
 }
 

@@ -38,7 +38,6 @@ mod work;
 pub use approximate::Approximate;
 pub use cached_steps::{CachedStep, CachedSteps, Origin, ProvenStep};
 pub use converged::Converged;
-pub(crate) use pagerank::sum_of;
 pub use pagerank::{LinkGraph, pagerank};
 pub use power_iteration::PowerIteration;
 pub use principal::{Doubt, Principal, TIED};
