@@ -6,7 +6,9 @@
 //! ([`Interner::import`]), so that a URL is looked up there once per block and not once per link.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
+
+use foldhash::quality::RandomState;
 
 use super::location::{Location, Naming, UrlError, parse_normal, parse_standard};
 
@@ -54,7 +56,7 @@ pub struct Interner {
 
 impl Default for Interner {
     fn default() -> Self {
-        Self::new(RandomState::new())
+        Self::new(RandomState::default())
     }
 }
 

@@ -1,9 +1,9 @@
 //! Reads a batch: parses pieces in parallel, and passes their events to a sink in input order.
 
 use std::error::Error;
-use std::hash::RandomState;
 use std::sync::Arc;
 
+use foldhash::quality::RandomState;
 use rayon::prelude::*;
 
 use super::expansion;
@@ -143,7 +143,7 @@ pub fn read_pieces<E: Error + Send + 'static>(
     let mut summary = ReadSummary::default();
     let mut wave = queue.wave();
     let mut pending: Vec<ReadPiece> = Vec::new();
-    let hasher = RandomState::new();
+    let hasher = RandomState::default();
     loop {
         let failed = wave.failed.take();
         let last = wave.pieces.is_empty() || failed.is_some();

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use memchr::memchr2_iter;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -53,29 +54,36 @@ impl Outlinks<'_> {
     /// Reads a list of strings without escapes, in which only quotes have to be found; `None` for
     /// any other list.
     fn simple(&mut self, raw: &str) -> Option<Vec<UrlNumber>> {
-        let is = |between: &str, expected: &str| {
-            between.trim_matches([' ', '\t', '\n', '\r']) == expected
-        };
-        if raw.contains('\\') {
-            return None;
+        // Counted separately, since the list may turn out to be another one.
+        let before = std::mem::take(&mut self.parser.summary);
+        let targets = self.strings(raw);
+        let counted = std::mem::replace(&mut self.parser.summary, before);
+        if targets.is_some() {
+            self.parser.summary.merge(&counted);
         }
+        targets
+    }
+
+    fn strings(&mut self, raw: &str) -> Option<Vec<UrlNumber>> {
+        let is = |between: &str, expected: &str| {
+            between == expected || between.trim_matches([' ', '\t', '\n', '\r']) == expected
+        };
+        let mut targets = Vec::new();
         // Text between strings and text within strings alternate.
-        let mut between = raw.split('"').step_by(2).peekable();
-        let mut expected = "[";
-        while let Some(piece) = between.next() {
-            let last = between.peek().is_none();
-            let end = if expected == "[" { "[]" } else { "]" };
-            if !is(piece, if last { end } else { expected }) {
+        let (mut from, mut within, mut expected) = (0, false, "[");
+        for at in memchr2_iter(b'"', b'\\', raw.as_bytes()) {
+            let text = raw.get(from..at)?;
+            if raw.as_bytes()[at] == b'\\' || !within && !is(text, expected) {
                 return None;
             }
-            expected = ",";
+            if within {
+                targets.extend(self.parser.target(self.page, text));
+                expected = ",";
+            }
+            (from, within) = (at + 1, !within);
         }
-        let texts = raw.split('"').skip(1).step_by(2);
-        Some(
-            texts
-                .filter_map(|text| self.parser.target(self.page, text))
-                .collect(),
-        )
+        let end = if expected == "[" { "[]" } else { "]" };
+        is(raw.get(from..)?, end).then_some(targets)
     }
 
     /// Reads any list.
