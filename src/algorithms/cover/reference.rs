@@ -311,11 +311,11 @@ pub fn visits_of_searches(graph: &SiteGraph, from: &[u32], depth: u32) -> u64 {
             pool.with(|lanes| {
                 let links = BidirectionalLinks(graph.successor_lists(), graph.predecessor_lists());
                 lanes.run(&links, &alive, group, depth, |_, page, bits| {
-                    sums.add(bits, cost(page));
+                    sums.add(bits, [cost(page)]);
                 })
             });
             (0..group.len())
-                .map(|lane| sums.get(lane))
+                .flat_map(|lane| sums.get(lane))
                 .sum::<i64>()
                 .unsigned_abs()
         };

@@ -35,15 +35,12 @@ impl<'a> WeightSearch<'a> {
     pub(super) fn forward(&self, sources: &[u32], residual: &Residual) -> (Vec<(i64, i64)>, u64) {
         let visits = AtomicU64::new(0);
         let search = |group: &[u32]| -> Vec<(i64, i64)> {
-            let mut weight = SourceSums::new(group.len());
-            let mut positive = weight.clone();
+            // The weight, and the positive part of it.
+            let mut sums = SourceSums::new(group.len());
             let meet = |_: u32, page: u32, bits: SourceSet| {
                 let value = residual.values[page as usize];
                 if value != 0 {
-                    weight.add(bits, value);
-                    if value > 0 {
-                        positive.add(bits, value);
-                    }
+                    sums.add(bits, [value, value.max(0)]);
                 }
             };
             let links =
@@ -54,9 +51,7 @@ impl<'a> WeightSearch<'a> {
                 .with(|lanes| lanes.run(&links, alive, group, depth, meet));
             visits.fetch_add(group_visits, Ordering::Relaxed);
             let lanes = 0..group.len();
-            lanes
-                .map(|lane| (weight.get(lane), positive.get(lane)))
-                .collect()
+            lanes.map(|lane| sums.get(lane).into()).collect()
         };
         let mut weights = Vec::with_capacity(sources.len());
         for groups in sources.chunks(BATCH_SIZE * self.pool.concurrency()) {

@@ -293,36 +293,41 @@ impl BfsPool {
     }
 }
 
-/// A sum for each search. Values that most searches share are added once.
+/// Sums for each search, `N` of them. Values that most searches share are added once.
 #[derive(Clone, Debug)]
-pub(crate) struct SourceSums {
+pub(crate) struct SourceSums<const N: usize> {
     all: SourceSet,
-    common: i64,
-    own: [i64; BATCH_SIZE],
+    common: [i64; N],
+    own: [[i64; N]; BATCH_SIZE],
 }
 
-impl SourceSums {
+impl<const N: usize> SourceSums<N> {
     pub(crate) fn new(count: usize) -> Self {
         Self {
             all: SourceSet::first(count),
-            common: 0,
-            own: [0; BATCH_SIZE],
+            common: [0; N],
+            own: [[0; N]; BATCH_SIZE],
         }
     }
 
-    /// Adds `value` to the searches in `set`.
-    pub(crate) fn add(&mut self, set: SourceSet, value: i64) {
+    /// Adds a value to each sum of the searches in `set`.
+    pub(crate) fn add(&mut self, set: SourceSet, values: [i64; N]) {
+        let by = |sums: &mut [i64; N], sign: i64| {
+            for (sum, value) in sums.iter_mut().zip(values) {
+                *sum += sign * value;
+            }
+        };
         if 2 * set.len() > self.all.len() {
-            self.common += value;
+            by(&mut self.common, 1);
             let others = self.all.without(set);
-            others.each(|index| self.own[index] -= value);
+            others.each(|index| by(&mut self.own[index], -1));
         } else {
-            set.each(|index| self.own[index] += value);
+            set.each(|index| by(&mut self.own[index], 1));
         }
     }
 
-    pub(crate) fn get(&self, index: usize) -> i64 {
-        self.common + self.own[index]
+    pub(crate) fn get(&self, index: usize) -> [i64; N] {
+        std::array::from_fn(|sum| self.common[sum] + self.own[index][sum])
     }
 }
 
@@ -373,10 +378,11 @@ mod tests {
             assert_eq!(total, (1..=count).sum::<i64>());
             assert_eq!(values.sum(few) + values.sum(many), total);
             let mut sums = SourceSums::new(lanes);
-            sums.add(few, 5);
-            sums.add(many, -7);
+            sums.add(few, [5, 0]);
+            sums.add(many, [-7, 1]);
             for lane in 0..lanes {
-                assert_eq!(sums.get(lane), if lane < lanes / 3 { 5 } else { -7 });
+                let expected = if lane < lanes / 3 { [5, 0] } else { [-7, 1] };
+                assert_eq!(sums.get(lane), expected);
             }
         }
     }

@@ -158,38 +158,29 @@ fn search_batch(
         known: Vec::with_capacity(hops as usize + 1),
         visits: Vec::new(),
     };
-    let mut value = SourceSums::new(part.len());
-    let mut pages = value.clone();
-    let mut known = value.clone();
+    // The value, the pages, and those known only from links.
+    let mut sums = SourceSums::new(part.len());
     let mut at = 0;
-    let mut push_sums = |value: &SourceSums, pages: &SourceSums, known: &SourceSums| {
+    let mut push_sums = |sums: &SourceSums<3>| {
         let lanes = 0..part.len();
-        found
-            .value
-            .push(lanes.clone().map(|lane| value.get(lane)).collect());
-        let count = |sums: &SourceSums, lane| u32::try_from(sums.get(lane)).unwrap_or(u32::MAX);
-        let page_counts = lanes.clone().map(|lane| count(pages, lane));
-        found.pages.push(page_counts.collect());
-        let known_counts = lanes.map(|lane| count(known, lane));
-        found.known.push(known_counts.collect());
+        let value = lanes.clone().map(|lane| sums.get(lane)[0]);
+        found.value.push(value.collect());
+        let count = |lane, sum: usize| u32::try_from(sums.get(lane)[sum]).unwrap_or(u32::MAX);
+        let pages = lanes.clone().map(|lane| count(lane, 1));
+        found.pages.push(pages.collect());
+        found.known.push(lanes.map(|lane| count(lane, 2)).collect());
     };
     let visits = searches.run(links, part, hops, |hop, page, bits| {
         while at < hop {
-            push_sums(&value, &pages, &known);
+            push_sums(&sums);
             at += 1;
         }
         let worth = graph.values()[page as usize];
-        if worth != 0 {
-            value.add(bits, worth);
-        }
-        pages.add(bits, 1);
-        if graph.is_known(page) {
-            known.add(bits, 1);
-        }
+        sums.add(bits, [worth, 1, graph.is_known(page).into()]);
     });
     // Hops beyond the last one with pages add nothing.
     while at <= hops {
-        push_sums(&value, &pages, &known);
+        push_sums(&sums);
         at += 1;
     }
     found.visits = visits;
