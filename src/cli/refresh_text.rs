@@ -85,6 +85,8 @@ pub(super) struct Earlier {
 
 /// Returns what the new list is compared with; `None` if the history has no other refresh of the plan.
 pub(super) fn earlier(bank: &Bank, report: &RefreshReport) -> Result<Option<Earlier>, EngineError> {
+    // The state is opened once for both questions.
+    let bank = bank.pinned()?;
     let history = bank.history()?;
     let new = report.view.refresh;
     let mut of_plan = history
