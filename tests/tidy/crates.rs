@@ -50,3 +50,39 @@ fn every_package_takes_its_dependencies_from_the_workspace() {
     }
     fail_on("a version outside the workspace's list", &wrong);
 }
+
+/// Cargo would refuse it too, but where packages cannot be fetched the fuzzer's lints are skipped.
+#[test]
+fn the_lock_file_of_the_fuzzer_has_all_dependencies() {
+    let lock = fs::read_to_string(root().join("tests/fuzz/Cargo.lock")).unwrap();
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for (folder, package) in [
+        ("", "seedbank"),
+        ("src/algorithms", "seedbank-algorithms"),
+        ("src/formats", "seedbank-formats"),
+        ("src/store", "seedbank-store"),
+    ] {
+        let name = format!("name = \"{package}\"\n");
+        let locked = lock.split("[[package]]").find(|of| of.contains(&name));
+        let locked = locked.expect("the fuzzer uses the package");
+        let manifest = fs::read_to_string(root().join(folder).join("Cargo.toml")).unwrap();
+        let dependencies = manifest
+            .lines()
+            .skip_while(|line| *line != "[dependencies]")
+            .skip(1)
+            .take_while(|line| !line.starts_with('['))
+            .filter(|line| line.contains('=') && !line.contains("optional = true"));
+        for line in dependencies {
+            let dependency = line.split(['.', ' ', '=']).next().unwrap_or_default();
+            count += 1;
+            // With a version, if there are several.
+            let is_locked = ["\"", " "].map(|end| locked.contains(&format!("\"{dependency}{end}")));
+            if !is_locked.contains(&true) {
+                wrong.push(format!("{package}: {dependency}"));
+            }
+        }
+    }
+    assert!(count > 40, "{count} dependencies were found");
+    fail_on("tests/fuzz/Cargo.lock lacks a dependency", &wrong);
+}
