@@ -12,7 +12,7 @@ const DAMPING: f64 = 0.85;
 /// A block is settled if neither its last sweep nor what it received since then changed anything by more than
 /// this, relatively.
 const SETTLED: f64 = 5e-12;
-/// Sweeps over a block for each pass: the second costs no reading of other blocks.
+/// Sweeps over a block for each pass: the second reads no other blocks.
 const SWEEPS: usize = 2;
 /// Passes after which blocks are no longer scaled. Sweeps alone are known to converge.
 const SCALED_PASSES: usize = 200;
@@ -88,7 +88,7 @@ fn sum_of(list: &[u32], first: u32, values: &[f64]) -> f64 {
     (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
-/// Returns the PageRank of each page (they add up to 1) and the entries of lists read.
+/// Returns the PageRank of each page (they add up to 1) and the page visits: the pages and entries of lists read.
 ///
 /// `x = 0.85 (A x + dangling / n) + 0.15 / n`, where `A` spreads a page's score evenly over its
 /// targets and `dangling` is the score of pages without links (Brin and Page 1998; uniform

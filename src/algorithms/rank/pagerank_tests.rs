@@ -103,6 +103,19 @@ fn blocks_are_what_links_of_pages_join() {
     );
 }
 
+/// What remains after the last pass that scales: two sites with a cycle each, and links between them.
+#[test]
+fn sweeps_alone_lead_to_the_same_scores() {
+    let intra_in = csr(&[&[1, 2], &[0], &[1], &[5], &[3], &[4]]);
+    let graph = PageGraph::new(intra_in, csr(&[&[2], &[4]]), &csr(&[&[3], &[0]])).unwrap();
+    let mut system = System::new(&graph);
+    let passes = (0..MAX_PASSES)
+        .take_while(|_| system.pass(false).swept)
+        .count();
+    assert!(passes < 100, "{passes}");
+    close(&system.into_scores().0, &by_power_iteration(&graph));
+}
+
 /// A long chain of small sites with a link between neighbours, in many groups of blocks.
 #[test]
 fn threads_have_no_effect() {

@@ -64,6 +64,7 @@ impl Outlinks<'_> {
         targets
     }
 
+    /// Does what [`simple`](Self::simple) does, except that `None` leaves counts of the links before.
     fn strings(&mut self, raw: &str) -> Option<Vec<UrlNumber>> {
         let is = |between: &str, expected: &str| {
             between == expected || between.trim_matches([' ', '\t', '\n', '\r']) == expected
