@@ -17,7 +17,8 @@
 //!   same name, it also gets the rank.
 //!
 //! A caller may allow records to name pages by vertex ([`Source::number_nodes`]). Then each URL is parsed twice and
-//! not once for each link, if the memory is enough for eight more bytes for each vertex.
+//! not once for each link, if the memory is enough for the ids of the vertices, eight bytes each. The caller needs the
+//! ids only after it has dropped the names and the ranks.
 //!
 //! Cost: the names, as in [`front_coded`]; with ranks, four more bytes for each vertex; and the
 //! longest list, about a hundred bytes per link.
@@ -49,7 +50,7 @@ use crate::ingest::source::{
 };
 use edges::{Coded, Lists};
 use host::push_url;
-use ranks::Ranks;
+use ranks::{Ranks, RejectedRow};
 use seedbank_algorithms::watch::Watch;
 use vertices::Vertices;
 
@@ -148,22 +149,21 @@ impl Source for CcGraph {
     }
 
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
-        let graph = &self.graph;
+        // Only the pieces hold the graph, so that its memory is free once they were read.
+        let graph = std::mem::take(&mut self.graph);
         let lists = Lists::new(&self.edges, graph.vertices.names.len(), progress);
-        let lists = lists.map(move |coded| Ok(list_piece(coded?, Arc::clone(graph))));
-        let other_pieces = counts_piece(graph).chain(rejected_rows(&graph.ranks));
+        let other_pieces = counts_piece(&graph).chain(rejected_rows(&graph));
+        let lists = lists.map(move |coded| Ok(list_piece(coded?, Arc::clone(&graph))));
         Ok(Box::new(lists.chain(other_pieces.map(Ok))))
     }
 }
 
 impl CcGraph {
-    /// Returns whether the id of the page of each vertex fits into the memory too.
+    /// Returns whether the id of the page of each vertex fits into the memory, without the names and the ranks.
     fn has_room_for_ids(&self, vertices: &Vertices) -> bool {
-        let rank_bytes = if self.ranks.is_empty() { 0 } else { 4 };
         let count = u32::try_from(vertices.names.len());
         count.is_ok_and(|count| {
-            let held = (count as usize).saturating_mul(rank_bytes + size_of::<u64>());
-            held.saturating_add(vertices.names.memory()) <= self.max_held_bytes
+            (count as usize).saturating_mul(size_of::<u64>()) <= self.max_held_bytes
         })
     }
 }
@@ -228,42 +228,45 @@ fn list_piece<'a>(coded: Coded, graph: Arc<Graph>) -> Piece<'a> {
 }
 
 /// Reports the counts of the vertices and the ranks, as a piece without records.
-fn counts_piece(graph: &Graph) -> impl Iterator<Item = Piece<'_>> + Send {
-    let Graph {
-        vertices, ranks, ..
-    } = graph;
+fn counts_piece<'a>(graph: &Graph) -> impl Iterator<Item = Piece<'a>> + Send + use<'a> {
+    let blank = graph.vertices.blank + graph.ranks.blank;
     std::iter::once(Piece {
-        bytes: vertices.bytes + ranks.bytes,
+        bytes: graph.vertices.bytes + graph.ranks.bytes,
         records: 0,
         memory: 0,
-        read: Box::new(move |parser| {
-            parser.summary.blank_lines += vertices.blank + ranks.blank;
-        }),
+        read: Box::new(move |parser| parser.summary.blank_lines += blank),
     })
 }
 
 /// Returns the rejected rows of ranks; those beyond the listed ones are counted.
-fn rejected_rows(ranks: &Ranks) -> impl Iterator<Item = Piece<'_>> + Send {
-    let listed = ranks.rejected.chunks(PIECE_RECORDS).map(|rows| Piece {
-        bytes: 0,
-        records: rows.len(),
-        memory: size_of_val(rows),
-        read: Box::new(move |parser| {
-            for row in rows {
-                parser.set_file(row.file.clone());
-                let at = Position::Line(row.line);
-                parser.add(at, Err(row.fault.clone()), &row.text);
-            }
-        }),
+fn rejected_rows<'a>(graph: &Arc<Graph>) -> impl Iterator<Item = Piece<'a>> + Send + use<'a> {
+    let of_rows = Arc::clone(graph);
+    let starts = (0..graph.ranks.rejected.len()).step_by(PIECE_RECORDS);
+    let listed = starts.map(move |start| {
+        let graph = Arc::clone(&of_rows);
+        let rows = start..graph.ranks.rejected.len().min(start + PIECE_RECORDS);
+        Piece {
+            bytes: 0,
+            records: rows.len(),
+            memory: rows.len() * size_of::<RejectedRow>(),
+            read: Box::new(move |parser| {
+                for row in graph.ranks.rejected.get(rows).unwrap_or_default() {
+                    parser.set_file(row.file.clone());
+                    let at = Position::Line(row.line);
+                    parser.add(at, Err(row.fault.clone()), &row.text);
+                }
+            }),
+        }
     });
-    let counted = ranks.unlisted.iter().map(|(reason, count)| Piece {
+    let counted = graph.ranks.unlisted.clone().into_iter();
+    let counted = counted.map(|(reason, count)| Piece {
         bytes: 0,
         // They become no events.
         records: 0,
         memory: 0,
         read: Box::new(move |parser| {
             parser.summary.records += count;
-            *parser.summary.rejects.entry(*reason).or_default() += count;
+            *parser.summary.rejects.entry(reason).or_default() += count;
         }),
     });
     listed.chain(counted)
