@@ -62,6 +62,8 @@
 //! [maintenance]: crate::guide::maintenance
 //! [api]: crate::guide::api
 //! [remote]: crate::guide::remote
+//! [cluster]: crate::guide::cluster
+//! [spark]: crate::guide::spark
 //! [browser]: crate::guide::browser
 //! [scrapy]: crate::guide::scrapy
 //! [rust]: crate::guide::rust

@@ -5,9 +5,9 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use super::session::GlobalArgs;
 use super::{
-    backup, check, compact, compare, cores, diff, evaluate, explain, export, forget, graph,
-    history, ingest, init, migrate, page, plans, quotas, refresh, repair, report, restore, scores,
-    search, seeds, shell, site, status, synth, undo,
+    backup, check, cluster, compact, compare, cores, diff, evaluate, explain, export, forget,
+    graph, history, ingest, init, migrate, page, plans, quotas, refresh, repair, report, restore,
+    scores, search, seeds, shell, site, status, synth, undo,
 };
 use seedbank::engine::maintenance::FORMAT;
 
@@ -15,7 +15,7 @@ use seedbank::engine::maintenance::FORMAT;
 const JOBS: [(&str, &[&str]); 6] = [
     (
         "Fill a bank",
-        &["init", "ingest", "undo", "forget", "synth"],
+        &["init", "cluster", "ingest", "undo", "forget", "synth"],
     ),
     ("Select seeds", &["refresh", "seeds", "plans", "quotas"]),
     (
@@ -86,6 +86,7 @@ pub(super) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     Init(init::InitArgs),
+    Cluster(cluster::ClusterArgs),
     Ingest(Box<ingest::IngestArgs>),
     Refresh(Box<refresh::RefreshArgs>),
     Seeds(seeds::SeedsArgs),

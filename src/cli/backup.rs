@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::display::counted;
-use seedbank::engine::Bank;
 use seedbank::engine::maintenance::{BackupReport, BackupRequest};
 
 use super::failure::CliError;
@@ -60,7 +59,8 @@ pub(super) fn run(args: &BackupArgs, session: &Session) -> Result<Outcome, CliEr
         wait: args.wait,
     };
     let report = session.run(|watch| {
-        Bank::at(&args.bank)
+        session
+            .bank(&args.bank)
             .watched(watch.clone())
             .backup(&args.folder, &request)
     })?;

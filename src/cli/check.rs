@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::Args;
 use schemars::JsonSchema;
 use seedbank::display::{counted, escape_controls};
-use seedbank::engine::Bank;
 use seedbank::engine::maintenance::{BankCheck, StateCheck, Verdict};
 use serde::Serialize;
 
@@ -46,7 +45,7 @@ pub(super) struct CheckResult<'a> {
 }
 
 pub(super) fn run(args: &CheckArgs, session: &Session) -> Result<Outcome, CliError> {
-    let check = session.run(|watch| Bank::at(&args.bank).watched(watch.clone()).check())?;
+    let check = session.run(|watch| session.bank(&args.bank).watched(watch.clone()).check())?;
     let clean = check.is_clean();
     let result = CheckResult {
         clean,

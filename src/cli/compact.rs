@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::display::counted;
-use seedbank::engine::Bank;
 use seedbank::engine::maintenance::CompactReport;
 
 use super::failure::CliError;
@@ -39,7 +38,8 @@ pub(super) struct CompactArgs {
 
 pub(super) fn run(args: &CompactArgs, session: &Session) -> Result<Outcome, CliError> {
     let report = session.run(|watch| {
-        Bank::at(&args.bank)
+        session
+            .bank(&args.bank)
             .watched(watch.clone())
             .compact(args.wait)
     })?;

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::display::{counted, escape_controls, readable};
-use seedbank::engine::Bank;
 use seedbank::engine::query::{
     CompareRequest, CrawlComparison, CrawlResult, LineState, ListComparison, ListRelation,
     ListedLine,
@@ -56,7 +55,8 @@ pub(super) fn run(args: CompareArgs, session: &Session) -> Result<Outcome, CliEr
     request.fetches = args.fetches;
     let found = session.run(|watch| -> Result<ListComparison, CliError> {
         let list = url_list::read(&args.list, watch)?;
-        Ok(Bank::at(&args.bank)
+        Ok(session
+            .bank(&args.bank)
             .watched(watch.clone())
             .compare(&list, &request)?)
     })?;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use seedbank::display::{counted, readable};
+use seedbank::engine::Which;
 use seedbank::engine::query::{CoreLinks, CoreView};
-use seedbank::engine::{Bank, Which};
 
 use super::failure::CliError;
 use super::output::Output;
@@ -64,7 +64,7 @@ enum CoreFormat {
 
 pub(super) fn run(args: CoresArgs, session: &Session) -> Result<Outcome, CliError> {
     // The cores and their links are read from one pinned state, so that they fit together.
-    let bank = Bank::at(&args.bank).pinned()?;
+    let bank = session.bank(&args.bank).pinned()?;
     let mut out = Output::to(args.out.as_deref(), &args.bank)?;
     let mut any = false;
     let mut each = |core: CoreView| {

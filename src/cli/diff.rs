@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use seedbank::display::{counted, escape_controls, readable};
+use seedbank::engine::EngineError;
 use seedbank::engine::query::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange};
 use seedbank::engine::refresh::RefreshId;
-use seedbank::engine::{Bank, EngineError};
 use seedbank::render::{SummaryLine, without_new_pages};
 
 use super::failure::CliError;
@@ -79,7 +79,12 @@ pub(super) fn run(args: DiffArgs, session: &Session) -> Result<Outcome, CliError
         against: args.against,
         list,
     };
-    let diff = session.run(|watch| Bank::at(&args.bank).watched(watch.clone()).diff(&request));
+    let diff = session.run(|watch| {
+        session
+            .bank(&args.bank)
+            .watched(watch.clone())
+            .diff(&request)
+    });
     let diff = match diff {
         Err(CliError::Engine(EngineError::OneRefresh { plan, only })) => {
             return one_refresh(args.format, &plan, only, session);

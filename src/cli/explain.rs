@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use schemars::JsonSchema;
 use seedbank::display::{escape_controls, readable};
+use seedbank::engine::EngineError;
 use seedbank::engine::query::Explainer;
-use seedbank::engine::{Bank, EngineError};
 use seedbank::render::{Lines, page_explanation, site_explanation};
 use seedbank::watch::Unwatched;
 use serde::Serialize;
@@ -55,7 +55,7 @@ pub(super) struct ExplainArgs {
 }
 
 pub(super) fn run(args: ExplainArgs, session: &Session) -> Result<Outcome, CliError> {
-    let bank = Bank::at(&args.bank);
+    let bank = session.bank(&args.bank);
     let which = args.which;
     let format = args.format.format;
     let cost = match (&args.site, args.urls.as_slice()) {

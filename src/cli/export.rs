@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use seedbank::display::{counted, is_or_are};
+use seedbank::engine::EngineError;
 use seedbank::engine::error::ExportPart;
 use seedbank::engine::export::ExportReport;
-use seedbank::engine::{Bank, EngineError};
 use seedbank::ingest::{MAX_LINE, SUFFIX_LIST, SiteMode, UrlRules};
 
 use super::compressed::Compressed;
@@ -59,7 +59,8 @@ pub(super) fn run(args: &ExportArgs, session: &Session) -> Result<Outcome, CliEr
     let mut sites = sites.transpose()?;
     let to_sites = sites.as_mut().map(|sites| -> &mut dyn Write { sites });
     let exported = session.run(|watch| {
-        Bank::at(&args.bank)
+        session
+            .bank(&args.bank)
             .watched(watch.clone())
             .export(&mut records, to_sites)
     });

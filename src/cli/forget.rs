@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use seedbank::display::counted;
+use seedbank::engine::EngineError;
 use seedbank::engine::ingest::{ForgetReport, ForgetRequest};
 use seedbank::engine::query::PageLimits;
-use seedbank::engine::{Bank, EngineError};
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};
@@ -70,7 +70,7 @@ pub(super) fn run(args: ForgetArgs, session: &Session) -> Result<Outcome, CliErr
         wait: args.wait,
         memory: args.memory,
     };
-    let bank = Bank::at(&args.bank);
+    let bank = session.bank(&args.bank);
     let forgotten = session.run(|watch| bank.watched(watch.clone()).forget(&request));
     if let Err(CliError::Engine(EngineError::UnknownPage { url, .. })) = &forgotten {
         // The error of `page` names similar pages that the user may have meant.

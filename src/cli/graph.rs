@@ -69,7 +69,7 @@ impl GraphArgs {
 
 pub(super) fn run(args: &GraphArgs, session: &Session) -> Result<Outcome, CliError> {
     let request = args.request()?;
-    let bank = Bank::at(&args.bank);
+    let bank = session.bank(&args.bank);
     // Fail if there is no bank before creating any folder.
     let pinned = bank.pinned()?;
     if let Some(address) = address(&args.out) {

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::display::{counted, escape_controls, readable};
-use seedbank::engine::Bank;
 use seedbank::engine::ingest::RefusedBatch;
 use seedbank::engine::query::{BatchView, Event, History};
 use seedbank::engine::refresh::RefreshView;
@@ -46,7 +45,7 @@ pub(super) fn run(args: &HistoryArgs, session: &Session) -> Result<Outcome, CliE
     if let Some(url) = &args.url {
         return page(args, url, session);
     }
-    let mut history = Bank::at(&args.bank).history()?;
+    let mut history = session.bank(&args.bank).history()?;
     let missing = missing_kinds(&history);
     if let Some(last) = args.last {
         history = history.last(last as usize);
@@ -59,7 +58,8 @@ pub(super) fn run(args: &HistoryArgs, session: &Session) -> Result<Outcome, CliE
 
 fn page(args: &HistoryArgs, url: &str, session: &Session) -> Result<Outcome, CliError> {
     let history = session.run(|watch| {
-        Bank::at(&args.bank)
+        session
+            .bank(&args.bank)
             .watched(watch.clone())
             .page_history(url, args.plan.as_deref())
     })?;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use clap::Args;
 use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
+use seedbank::engine::IngestRequest;
 use seedbank::engine::ingest::Format;
 use seedbank::engine::remote::listed_inputs;
-use seedbank::engine::{Bank, IngestRequest};
 use seedbank::ingest::{Input, Nofollow, bv_graph_file, suggest_field};
 
 use super::failure::CliError;
@@ -331,7 +331,7 @@ fn is_same(a: &Path, b: &Path) -> bool {
 }
 
 pub(super) fn run(args: IngestArgs, session: &Session) -> Result<Outcome, CliError> {
-    let bank = Bank::at(&args.bank);
+    let bank = session.bank(&args.bank);
     let format = args.format.format;
     let metrics = args.metrics.clone();
     metrics.check(&args.bank)?;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use seedbank::engine::Bank;
-use seedbank::ingest::{SiteMode, UrlRules};
+use seedbank::ingest::{Naming, SiteMode, UrlRules};
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};
@@ -32,7 +32,7 @@ pub(super) struct InitArgs {
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum Site {
+pub(super) enum Site {
     /// All pages of a host, on any port; a leading `www.` is ignored
     #[default]
     BareHost,
@@ -43,7 +43,7 @@ enum Site {
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum Rules {
+pub(super) enum Rules {
     /// %7e, %7E and ~ are the same, and so are hosts with and without a final dot
     #[default]
     Rfc3986,
@@ -51,17 +51,22 @@ enum Rules {
     Whatwg,
 }
 
-pub(super) fn run(args: &InitArgs, session: &Session) -> Result<Outcome, CliError> {
-    let sites = match args.site {
+/// Returns how a bank with these settings delimits pages and sites.
+pub(super) fn naming(site: Site, rules: Rules) -> Naming {
+    let sites = match site {
         Site::BareHost => SiteMode::BareHost,
         Site::Host => SiteMode::Host,
         Site::Domain => SiteMode::Domain,
     };
-    let urls = match args.url_rules {
+    let urls = match rules {
         Rules::Rfc3986 => UrlRules::Rfc3986,
         Rules::Whatwg => UrlRules::Whatwg,
     };
-    Bank::create(&args.bank, sites.with(urls))?;
+    sites.with(urls)
+}
+
+pub(super) fn run(args: &InitArgs, session: &Session) -> Result<Outcome, CliError> {
+    Bank::create(&args.bank, naming(args.site, args.url_rules))?;
     session.note(format_args!(
         "created {}; fill it with `seedbank ingest`",
         args.bank.display()

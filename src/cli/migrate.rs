@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::Bank;
 use seedbank::engine::maintenance::MigrateReport;
 
 use super::failure::CliError;
@@ -40,7 +39,7 @@ pub(super) struct MigrateArgs {
 }
 
 pub(super) fn run(args: &MigrateArgs, session: &Session) -> Result<Outcome, CliError> {
-    let bank = Bank::at(&args.bank);
+    let bank = session.bank(&args.bank);
     let report = session.run(|watch| match &args.to {
         Some(new) => bank.watched(watch.clone()).migrate_to(new),
         None => bank.watched(watch.clone()).migrate(args.wait),

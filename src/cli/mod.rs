@@ -22,6 +22,7 @@ mod args;
 mod atomic_file;
 mod backup;
 mod check;
+mod cluster;
 mod compact;
 mod compare;
 mod compressed;
@@ -49,6 +50,7 @@ mod page_history;
 mod parameter_flags;
 mod plan_flags;
 mod plans;
+mod processes;
 mod progress;
 mod quotas;
 mod refresh;
@@ -102,7 +104,7 @@ pub(crate) fn run() -> ExitCode {
             return ExitCode::from(status);
         }
     };
-    let session = Session::new(&cli.global);
+    let mut session = Session::new(&cli.global);
     if !format.is_empty()
         && let Some(name) = environment::fell_back(&args::command(), &matches, &format)
     {
@@ -112,7 +114,17 @@ pub(crate) fn run() -> ExitCode {
             format.display()
         ));
     }
-    let ended = session.begin().and_then(|()| dispatch(cli, &session));
+    let ended = session
+        .begin()
+        .and_then(|()| match cli.global.cluster.clone() {
+            None => dispatch(cli, &session),
+            Some(members) => {
+                let process = cli.global.process;
+                processes::run(&members, process, &matches, &mut session, |session| {
+                    dispatch(cli, session)
+                })
+            }
+        });
     match ended {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::from(4),
@@ -132,6 +144,7 @@ pub(crate) fn run() -> ExitCode {
 fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
     match cli.command {
         Command::Init(args) => init::run(&args, session),
+        Command::Cluster(args) => cluster::run(&args, session),
         Command::Ingest(args) => ingest::run(*args, session),
         Command::Refresh(args) => refresh::run(*args, session),
         Command::Report(args) => report::run(args, session),
@@ -147,14 +160,14 @@ fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
         Command::Evaluate(args) => evaluate::run(*args, session),
         Command::History(args) => history::run(&args, session),
         Command::Search(args) => search::run(&args, session),
-        Command::Page(args) => page::run(&args),
+        Command::Page(args) => page::run(&args, session),
         Command::Site(args) => site::run(&args, session),
         Command::Plans(args) => plans::run(&args, session),
         Command::Quotas(args) => quotas::run(args, session),
         Command::Export(args) => export::run(&args, session),
         Command::Graph(args) => graph::run(&args, session),
         Command::Scores(args) => scores::run(&args, session),
-        Command::Status(args) => status::run(&args),
+        Command::Status(args) => status::run(&args, session),
         Command::Check(args) => check::run(&args, session),
         Command::Repair(args) => repair::run(&args, session),
         Command::Undo(args) => undo::run(&args, session),

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use seedbank::display::{counted, readable};
-use seedbank::engine::Bank;
 use seedbank::engine::query::{
     AliasBy, AliasView, AttributeSource, LinkDirection, LinkedPages, LinkedRequest, LinksBySite,
     PageFacts, PageLimits, SeenInBatch,
@@ -12,7 +11,7 @@ use seedbank::engine::query::{
 use seedbank::render::{Lines, failed_fetches, fetch_origin, page_reason, page_yield, state_name};
 
 use super::failure::CliError;
-use super::session::Outcome;
+use super::session::{Outcome, Session};
 use super::values::{Format, FormatArgs, integer, state_and_spam, time};
 
 const EXAMPLES: &str = "\
@@ -70,8 +69,8 @@ impl From<Direction> for LinkDirection {
     }
 }
 
-pub(super) fn run(args: &PageArgs) -> Result<Outcome, CliError> {
-    let bank = Bank::at(&args.bank);
+pub(super) fn run(args: &PageArgs, session: &Session) -> Result<Outcome, CliError> {
+    let bank = session.bank(&args.bank);
     let format = args.format.format;
     let limit = args.limit.map(|limit| limit as usize);
     if let Some(direction) = args.links {

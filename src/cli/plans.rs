@@ -89,7 +89,7 @@ struct DeleteArgs {
 }
 
 pub(super) fn run(args: &PlansArgs, session: &Session) -> Result<Outcome, CliError> {
-    let bank = Bank::at(&args.bank);
+    let bank = session.bank(&args.bank);
     // --format may come before or after the action.
     let format = |inner: &FormatArgs| match inner.format {
         Format::Text => args.format.format,

@@ -50,6 +50,11 @@ pub(super) fn catch_signals() -> io::Result<()> {
     thread::Builder::new().spawn(wait).map(drop)
 }
 
+/// Asks the command to stop, as Ctrl-C does.
+pub(super) fn stop() {
+    STOPPED.store(true, Ordering::SeqCst);
+}
+
 /// Shows stages as progress bars if they are enabled, and stops the work at its time limit. Clones share
 /// the bar, and dropping one of them clears it.
 #[derive(Clone)]

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::engine::Bank;
 use seedbank::engine::maintenance::{Lost, RepairReport, RepairedPart};
 
 use super::check;
@@ -38,7 +37,8 @@ pub(super) struct RepairArgs {
 
 pub(super) fn run(args: &RepairArgs, session: &Session) -> Result<Outcome, CliError> {
     let report = session.run(|watch| {
-        Bank::at(&args.bank)
+        session
+            .bank(&args.bank)
             .watched(watch.clone())
             .repair(args.wait)
     })?;

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::display::{counted, escape_controls, readable};
-use seedbank::engine::Bank;
 use seedbank::engine::query::{FoundPage, SearchLimits, SearchResult};
 use seedbank::render::Lines;
 
@@ -49,7 +48,8 @@ pub(super) fn run(args: &SearchArgs, session: &Session) -> Result<Outcome, CliEr
         examined: args.look,
     };
     let found = session.run(|watch| {
-        Bank::at(&args.bank)
+        session
+            .bank(&args.bank)
             .watched(watch.clone())
             .search(&args.text, limits)
     })?;

@@ -75,7 +75,7 @@ pub(super) fn run(args: SeedsArgs, session: &Session) -> Result<Outcome, CliErro
     if args.format == SeedFormat::Parquet {
         parquet_to(args.out.as_deref())?;
     }
-    let bank = Bank::at(&args.bank);
+    let bank = session.bank(&args.bank);
     if session.is_verbose() {
         note_verdict(&bank, &args, session)?;
     }

@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::io::{self, IsTerminal};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args};
 use seedbank::engine::Bank;
+use seedbank::engine::cluster::OtherProcesses;
 use seedbank::engine::query::ReadCost;
 use tracing_subscriber::EnvFilter;
 
@@ -56,6 +57,29 @@ pub(super) struct GlobalArgs {
     #[arg(long, global = true, value_parser = BoolishValueParser::new(),
         env = "SEEDBANK_NO_IMAGE", hide_short_help = true)]
     pub(super) no_image: bool,
+    /// Run as one of the processes of this members file, on a cluster bank
+    ///
+    /// The same command is started once for each process. Process 0 runs it; the others give it access to their parts
+    /// of the bank.
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        env = "SEEDBANK_CLUSTER",
+        hide_short_help = true
+    )]
+    pub(super) cluster: Option<PathBuf>,
+    /// With --cluster: the number of this process, from 0; by default that of Slurm or of an indexed job of
+    /// Kubernetes
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        requires = "cluster",
+        env = "SEEDBANK_PROCESS",
+        hide_short_help = true
+    )]
+    pub(super) process: Option<usize>,
 }
 
 /// The packages whose logs are never shown.
@@ -88,6 +112,7 @@ pub(super) struct Session {
     log: LogFormat,
     bars: bool,
     no_image: bool,
+    processes: OtherProcesses,
 }
 
 impl Session {
@@ -98,6 +123,7 @@ impl Session {
             verbose: global.verbose,
             quiet,
             no_image: global.no_image,
+            processes: OtherProcesses::default(),
             log: global.log_format,
             bars: !quiet
                 && !global.no_progress
@@ -106,9 +132,14 @@ impl Session {
         }
     }
 
-    /// Returns a handle to a bank whose graph is loaded as the options say.
+    /// Sets the processes that have parts of the bank.
+    pub(super) fn set_processes(&mut self, processes: OtherProcesses) {
+        self.processes = processes;
+    }
+
+    /// Returns a handle to a bank that is used as the options say.
     pub(super) fn bank(&self, path: &Path) -> Bank {
-        let bank = Bank::at(path);
+        let bank = Bank::at(path).with_processes(self.processes.clone());
         if self.no_image {
             bank.without_image()
         } else {

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::display::{counted, readable};
-use seedbank::engine::Bank;
 use seedbank::engine::query::{SiteAttributes, SiteFacts, SiteLimits, SiteLinkCounts};
 use seedbank::render::{Lines, failing_pages, site_in_plan};
 
@@ -50,7 +49,8 @@ pub(super) fn run(args: &SiteArgs, session: &Session) -> Result<Outcome, CliErro
         ..limits
     };
     let facts = session.run(|watch| {
-        Bank::at(&args.bank)
+        session
+            .bank(&args.bank)
             .watched(watch.clone())
             .site(&args.site, limits)
     })?;

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::display::{counted, escape_controls};
-use seedbank::engine::Bank;
 use seedbank::engine::maintenance::TableGroup;
 use seedbank::engine::query::{LastBatch, PlanView, SeedStates, Status, TableSize};
 use seedbank::ingest::{SiteMode, UrlRules};
@@ -12,7 +11,7 @@ use seedbank::render::{refusal, verdict_ratio};
 
 use super::failure::CliError;
 use super::metrics_file::MetricsArgs;
-use super::session::Outcome;
+use super::session::{Outcome, Session};
 use super::table::aligned;
 use super::values::{FormatArgs, human_age, human_bytes, kind_name, time};
 
@@ -44,9 +43,9 @@ pub(super) struct StatusArgs {
     format: FormatArgs,
 }
 
-pub(super) fn run(args: &StatusArgs) -> Result<Outcome, CliError> {
+pub(super) fn run(args: &StatusArgs, session: &Session) -> Result<Outcome, CliError> {
     args.metrics.check(&args.bank)?;
-    let status = Bank::at(&args.bank).status()?;
+    let status = session.bank(&args.bank).status()?;
     args.metrics.write_text(&args.bank, &status.metrics())?;
     args.format
         .format

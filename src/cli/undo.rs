@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use seedbank::display::{counted, escape_controls};
-use seedbank::engine::Bank;
 use seedbank::engine::ingest::UndoReport;
 
 use super::failure::CliError;
@@ -43,7 +42,8 @@ pub(super) struct UndoArgs {
 
 pub(super) fn run(args: &UndoArgs, session: &Session) -> Result<Outcome, CliError> {
     let report = session.run(|watch| {
-        Bank::at(&args.bank)
+        session
+            .bank(&args.bank)
             .watched(watch.clone())
             .undo(args.wait, args.memory)
     })?;

@@ -8,7 +8,7 @@ use super::error::Result;
 use seedbank_algorithms::watch::{Unwatched, Watch};
 use seedbank_formats::ingest::{Naming, SUFFIX_LIST, SiteMode, UrlRules};
 use seedbank_store::records::Settings;
-use seedbank_store::{self, Reader, StoreError};
+use seedbank_store::{self, BankCheck, OtherProcesses, Reader, StoreError, Writer};
 
 /// A bank: one database directory.
 ///
@@ -36,6 +36,8 @@ pub struct Bank {
     hides_folders: bool,
     /// Whether the graph image is used and written.
     uses_image: bool,
+    /// The processes that have parts of a cluster bank.
+    processes: OtherProcesses,
 }
 
 impl fmt::Debug for Bank {
@@ -54,12 +56,28 @@ impl Bank {
     /// `naming` determines how URLs are normalised and grouped into sites. It never changes.
     pub fn create(path: impl AsRef<Path>, naming: Naming) -> Result<Self> {
         let path = path.as_ref();
-        let settings = Settings {
-            site_mode: name_of(&SiteMode::NAMES, naming.sites),
-            url_rules: name_of(&UrlRules::NAMES, naming.urls),
-            suffix_list: SUFFIX_LIST.to_owned(),
-        };
-        seedbank_store::create(path, &settings)?;
+        seedbank_store::create(path, &settings(naming))?;
+        Ok(Self::at(path))
+    }
+
+    /// Creates an empty cluster bank in a folder that does not exist or is empty: one that is spread over this many
+    /// databases, from 1 to 1,024. It is used as any other bank, and gives the same results. Sites belong to
+    /// databases by name.
+    ///
+    /// Backup, restore, repair, compaction and migration to another folder are not supported yet.
+    ///
+    /// ```
+    /// use seedbank::engine::Bank;
+    /// use seedbank::ingest::Naming;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let bank = Bank::create_cluster(folder.path().join("bank"), Naming::default(), 4)?;
+    /// assert!(bank.is_empty()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn create_cluster(path: impl AsRef<Path>, naming: Naming, parts: u32) -> Result<Self> {
+        let path = path.as_ref();
+        seedbank_store::create_cluster(path, &settings(naming), parts)?;
         Ok(Self::at(path))
     }
 
@@ -112,7 +130,14 @@ impl Bank {
             watch: Arc::new(Unwatched),
             hides_folders: false,
             uses_image: true,
+            processes: OtherProcesses::default(),
         }
+    }
+
+    /// Returns a handle to a cluster bank that reads and writes parts of it through other processes.
+    #[must_use]
+    pub fn with_processes(self, processes: OtherProcesses) -> Self {
+        Self { processes, ..self }
     }
 
     /// Returns a handle whose calls report their progress to `watch`, which can stop them. Pass a clone
@@ -175,6 +200,7 @@ impl Bank {
         Self {
             hides_folders: true,
             uses_image: self.uses_image,
+            processes: self.processes.clone(),
             ..Self::at(&self.path)
         }
     }
@@ -196,12 +222,22 @@ impl Bank {
 
     /// Opens the published state.
     pub(super) fn open_state(&self) -> Result<Reader, StoreError> {
-        let reader = Reader::open(&self.path)?;
+        let reader = Reader::open_with(&self.path, &self.processes)?;
         Ok(if self.uses_image {
             reader
         } else {
             reader.without_image()
         })
+    }
+
+    /// Opens the bank for writing. If `wait` is set, waits for another writer to finish.
+    pub(super) fn open_writer(&self, wait: bool, watch: &dyn Watch) -> Result<Writer, StoreError> {
+        Writer::open_with(&self.path, &self.processes, wait, watch)
+    }
+
+    /// Checks the published and the live state.
+    pub(super) fn check_files(&self) -> Result<BankCheck, StoreError> {
+        seedbank_store::check_bank(&self.path, &self.processes, self.watch())
     }
 
     /// Returns a handle that keeps the currently published state and runs all queries on it, so
@@ -270,6 +306,15 @@ impl Bank {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+}
+
+/// Returns the settings of a bank that delimits pages and sites in this way.
+fn settings(naming: Naming) -> Settings {
+    Settings {
+        site_mode: name_of(&SiteMode::NAMES, naming.sites),
+        url_rules: name_of(&UrlRules::NAMES, naming.urls),
+        suffix_list: SUFFIX_LIST.to_owned(),
     }
 }
 

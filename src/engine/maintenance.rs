@@ -17,7 +17,6 @@ use super::error::Result;
 use super::ingest::{ForgetReport, ForgetRequest};
 use super::remote::with_backup_place;
 use seedbank_algorithms::watch::{Unwatched, Watch};
-use seedbank_store::{self, Writer};
 
 impl Bank {
     /// Backs up the published state into a folder of backups, which is created if it does not
@@ -123,9 +122,9 @@ impl Bank {
     /// ```
     pub fn compact(&self, wait: bool) -> Result<CompactReport> {
         let watch = self.watch();
-        let report = Writer::open(self.path(), wait, watch)?.compact(watch)?;
+        let report = self.open_writer(wait, watch)?.compact(watch)?;
         // Reopening starts a new MANIFEST, without the key bounds of deleted files.
-        Writer::open(self.path(), true, watch)?.publish_anew()?;
+        self.open_writer(true, watch)?.publish_anew()?;
         Ok(report)
     }
 

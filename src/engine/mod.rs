@@ -5,6 +5,7 @@
 //! | module | purpose |
 //! | --- | --- |
 //! | `bank`, `error`, `clock`, `applied_batches`, `web_graph` | the folder; errors; the current time; the batches that were not undone; the graph of all pages |
+//! | `cluster` | cluster banks over several processes |
 //! | `remote` | remote files in place of local ones |
 //! | `policy` | which pages may be seeds, and how many of them |
 //! | `plan` | a method with its parameters, under a name |
@@ -22,6 +23,7 @@
 mod applied_batches;
 mod bank;
 mod clock;
+pub mod cluster;
 pub mod error;
 pub mod evaluate;
 pub mod export;

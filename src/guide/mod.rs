@@ -26,6 +26,8 @@ macro_rules! pages {
             "[maintenance]: crate::guide::maintenance\n",
             "[api]: crate::guide::api\n",
             "[remote]: crate::guide::remote\n",
+            "[cluster]: crate::guide::cluster\n",
+            "[spark]: crate::guide::spark\n",
             "[browser]: crate::guide::browser\n",
             "[scrapy]: crate::guide::scrapy\n",
             "[rust]: crate::guide::rust\n",
@@ -53,6 +55,8 @@ pages! {
     daily = "daily.md" with "daily.sh" in "sh";
     maintenance = "maintenance.md";
     remote = "remote.md";
+    cluster = "cluster.md" with "cluster/slurm.sh" in "sh" with "cluster/job.yaml" in "yaml";
+    spark = "spark.md" with "wat_to_parquet.py" in "python";
     browser = "browser.md";
     api = "api.md";
     scrapy = "scrapy.md" with "spider.py" in "python";

@@ -39,21 +39,27 @@ pub use maintenance::{
     BankCheck, CompactReport, FileFinding, Lost, MigrateReport, RepairReport, RepairedPart,
     StateCheck, Verdict, check as check_bank, migrate, migrate_to, repair,
 };
+pub use publish::{
+    OtherProcesses, PartServer, Reader, Writer, cluster_parts, create, create_cluster, read_refusal,
+};
 #[doc(hidden)]
 pub use publish::{RawEntry, RawState, raw_entries, raw_state, raw_write};
-pub use publish::{Reader, Writer, create, read_refusal};
 pub use rocks::database::TableSize;
 pub use sorter::{Entry, Sorted, Sorter};
-pub use table_info::{Access, TableGroup, TableInfo};
+pub use table_info::{Access, Placement, TableGroup, TableInfo};
 pub use tables::changes::{Changes, encode};
 pub use tables::codec::Malformed;
+pub use tables::entries::Entries;
+pub use tables::parts::remote_database::RemoteProcess;
 pub use tables::records::{
     self, Hash128, aliases, component_cache, evidence, links, page_blocks, plan_lists,
     seed_fetches, step_cache, undo,
 };
-pub use tables::store::{Entries, Store};
+pub use tables::store::Store;
 pub use tables::table::{FixedKey, Key, Table, Value};
-pub use tables::{LinkCursor, LinkScan, PageSetReader, PageSetWriter, SiteScan, member_order};
+pub use tables::{
+    LinkCursor, LinkScan, PageSetReader, PageSetWriter, SiteIds, SiteScan, member_order,
+};
 
 use seedbank_algorithms::page::PageId;
 use serde::Serialize;

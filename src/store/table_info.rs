@@ -55,6 +55,19 @@ impl TableGroup {
     }
 }
 
+/// The part of a cluster bank that stores a key of a table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Placement {
+    /// The first part.
+    First,
+    /// The part of the site whose id is at this offset of the key, in bytes.
+    Site(usize),
+    /// The part of the site whose name is the key.
+    SiteName,
+    /// The part of the entry that an entry of `undo` restores.
+    Restored,
+}
+
 /// The declaration of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct TableInfo {
@@ -70,4 +83,6 @@ pub struct TableInfo {
     pub access: Access,
     /// The group.
     pub group: TableGroup,
+    /// Where its keys are in a cluster bank.
+    pub placement: Placement,
 }

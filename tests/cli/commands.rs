@@ -415,7 +415,7 @@ fn shells_and_man_know_the_commands() {
         pages.contains(&"seedbank-refresh.1".to_owned()),
         "{pages:?}"
     );
-    assert_eq!(pages.len(), 42, "{pages:?}");
+    assert_eq!(pages.len(), 44, "{pages:?}");
 }
 
 #[test]

@@ -26,6 +26,8 @@ mod log_lines;
 #[cfg(unix)]
 mod maintenance;
 mod metrics;
+#[cfg(unix)]
+mod processes;
 mod refused;
 mod schemas;
 #[path = "../support/mod.rs"]

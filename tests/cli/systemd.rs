@@ -38,7 +38,7 @@ fn units_are_valid_and_confined() {
         fs::write(&copy, text.join("\n") + "\n").unwrap();
         units.push(copy);
     }
-    assert_eq!(units.len(), 3);
+    assert_eq!(units.len(), 5);
     let verified = Command::new("systemd-analyze")
         .args(["verify", "--man=no"])
         .args(&units)
@@ -47,7 +47,7 @@ fn units_are_valid_and_confined() {
     let said = String::from_utf8_lossy(&verified.stderr);
     let of_units: Vec<&str> = said
         .lines()
-        .filter(|line| line.contains("seedbank-"))
+        .filter(|line| line.contains("seedbank"))
         .collect();
     assert!(verified.status.success() && of_units.is_empty(), "{said}");
     for unit in units

@@ -15,6 +15,8 @@ mod bank_damage;
 mod bank_folder;
 mod check_finds_damage;
 #[cfg(unix)]
+mod cluster_banks;
+#[cfg(unix)]
 mod copies;
 mod crash;
 #[cfg(unix)]

@@ -11,7 +11,7 @@ const SHARED: [&str; 4] = ["::page", "::fetch_status", "::watch", "::yields"];
 #[test]
 fn the_store_and_the_formats_see_no_algorithm() {
     let mut wrong = Vec::new();
-    for folder in ["src/store", "src/formats", "src/remote"] {
+    for folder in ["src/store", "src/formats", "src/remote", "src/cluster"] {
         for (path, text) in sources(folder) {
             for (number, line) in (1..).zip(text.lines()) {
                 // Several in braces are not looked into, and wrong.
@@ -32,6 +32,7 @@ fn every_package_takes_its_dependencies_from_the_workspace() {
     for folder in [
         "",
         "src/algorithms",
+        "src/cluster",
         "src/formats",
         "src/python",
         "src/remote",

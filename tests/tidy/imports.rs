@@ -240,9 +240,10 @@ fn shown(path: &[String]) -> String {
 }
 
 /// The folders of the crates.
-const CRATES: [&str; 6] = [
+const CRATES: [&str; 7] = [
     "src",
     "src/algorithms",
+    "src/cluster",
     "src/formats",
     "src/python",
     "src/remote",

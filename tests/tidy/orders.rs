@@ -74,7 +74,7 @@ pub(super) const ORDERS: &[Order] = &[
         folder: &["engine"],
         lines: &[
             &["error", "clock"],
-            &["bank", "page_numbers", "remote"],
+            &["bank", "cluster", "page_numbers", "remote"],
             &["applied_batches", "web_graph"],
             &["policy"],
             &["plan"],
@@ -98,14 +98,15 @@ pub(super) const ORDERS: &[Order] = &[
             &["output", "progress", "table", "metrics_file"],
             &["values"],
             &["session", "compressed"],
+            &["init", "processes"],
             &["url_list", "plan_flags"],
             &["check", "diff"],
             &["page_history", "ingest_text", "refresh_text"],
             &[
                 "backup", "compact", "compare", "cores", "evaluate", "explain", "export", "forget",
-                "graph", "history", "ingest", "init", "mcp", "migrate", "page", "plans", "quotas",
-                "refresh", "repair", "report", "restore", "scores", "search", "seeds", "serve",
-                "shell", "site", "status", "synth", "undo",
+                "cluster", "graph", "history", "ingest", "mcp", "migrate", "page", "plans",
+                "quotas", "refresh", "repair", "report", "restore", "scores", "search", "seeds",
+                "serve", "shell", "site", "status", "synth", "undo",
             ],
             // The types that are printed, as schemas.
             &["schemas"],

@@ -30,7 +30,7 @@ fn all_places_name_one_version() {
             wrong.push(line.to_owned());
         }
     }
-    assert_eq!(count, 4);
+    assert_eq!(count, 5);
     let citation = fs::read_to_string(root().join("CITATION.cff")).unwrap();
     if value(&citation, "version: ") != version {
         wrong.push("CITATION.cff".to_owned());

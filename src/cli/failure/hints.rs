@@ -138,6 +138,9 @@ const fn store_hint(hint: StoreHint) -> Option<&'static str> {
             "check the path, or create a bank there with `seedbank init`"
         }
         StoreHint::NewerBuild => "use a newer version of seedbank; the bank was not changed",
+        StoreHint::WholeBank => {
+            "use the folder of the cluster bank, which contains the folder `parts`"
+        }
         StoreHint::NewBank => {
             "a development version before 0.1 wrote this bank; create a new bank and ingest a snapshot; the old bank was not changed"
         }

@@ -19,6 +19,7 @@ use seedbank::ingest::InputError;
 use seedbank::serve::ServeError;
 use seedbank::synth::SynthError;
 use seedbank::watch::{Interrupted, is_interrupted};
+use seedbank_cluster::ClusterError;
 
 use super::time_limit::TimeLimit;
 pub(super) use hints::{LIVE_DAMAGED, UNACKNOWLEDGED, UNPUBLISHED};
@@ -105,6 +106,12 @@ pub(super) enum CliError {
     #[cfg(feature = "serve")]
     #[error(transparent)]
     Serve(ServeError),
+    /// The processes of a cluster bank are not connected.
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
+    /// The process that ran the command failed.
+    #[error("process 0 failed: {0}")]
+    Coordinator(String),
     /// The handler for Ctrl-C could not be installed.
     #[error("cannot install the handler for Ctrl-C")]
     Signals(#[source] std::io::Error),
@@ -173,7 +180,11 @@ impl CliError {
             },
             #[cfg(feature = "serve")]
             Self::Serve(e) => serving::exit_status(e),
-            Self::OutOfTime(_)
+            Self::Cluster(ClusterError::Interrupted) => 130,
+            Self::Cluster(ClusterError::Members { .. } | ClusterError::Number(_)) => 2,
+            Self::Cluster(_)
+            | Self::Coordinator(_)
+            | Self::OutOfTime(_)
             | Self::Output(_)
             | Self::File { .. }
             | Self::Halfway { .. }
@@ -205,6 +216,9 @@ impl CliError {
             #[cfg(feature = "serve")]
             Self::Serve(e) => serving::hint(e).map(ToOwned::to_owned),
             Self::File { source, .. } => remote_advice(source).map(ToOwned::to_owned),
+            Self::Cluster(ClusterError::Number(_)) => {
+                Some("give the number of this process with --process".to_owned())
+            }
             Self::Threads(_) => Some("use fewer threads with --threads".to_owned()),
             _ => None,
         }

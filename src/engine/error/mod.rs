@@ -305,9 +305,10 @@ impl EngineError {
         match self {
             Self::Store(e) => match e {
                 StoreError::Occupied(_) => ErrorKind::Usage,
-                StoreError::NoBank(_) | StoreError::OtherFormat { .. } | StoreError::Busy(_) => {
-                    ErrorKind::Unavailable
-                }
+                StoreError::NoBank(_)
+                | StoreError::IsPart(_)
+                | StoreError::OtherFormat { .. }
+                | StoreError::Busy(_) => ErrorKind::Unavailable,
                 StoreError::Backup(e) => backup_error_kind(e),
                 e if e.is_damage() => ErrorKind::Unavailable,
                 StoreError::Interrupted(_) => ErrorKind::Interrupted,

@@ -22,7 +22,7 @@ use seedbank_store::links::LinkKey;
 use seedbank_store::records::{
     BatchId, BatchKind, Observed, PageRecord, PageState, PreviousFetch, PreviousFetches, YieldBlock,
 };
-use seedbank_store::{self, Sorter, Store, StoreError, tables};
+use seedbank_store::{self, SiteIds, Sorter, Store, StoreError, tables};
 
 /// The number of batches whose overwritten fetches are kept.
 pub(in crate::engine) const KEPT_BATCHES: BatchId = 40;
@@ -107,7 +107,12 @@ impl FetchLog {
             is_active: counters.batch > 0,
             new_pages: BTreeMap::new(),
             undone: undone_before(store, counters.batch)?,
-            first_new_site: counters.next_site,
+            // Where an id does not tell whether a site is new, all sites with new pages are remembered.
+            first_new_site: if SiteIds::load(store)?.are_ascending() {
+                counters.next_site
+            } else {
+                u32::MAX
+            },
             events,
             current: None,
             block: None,

@@ -133,7 +133,7 @@ impl Bank {
 
     fn ingest_from(&self, request: &IngestRequest, inputs: Inputs<'_, '_>) -> Result<IngestReport> {
         let begun = Instant::now();
-        let writer = Writer::open(self.path(), request.wait, self.watch())?;
+        let writer = self.open_writer(request.wait, self.watch())?;
         writer.limit_memory(request.memory);
         let name = request.name.as_ref().unwrap_or(&inputs.name).clone();
         let kind = if request.snapshot {
@@ -219,6 +219,7 @@ fn finish_batch(
     let Passes {
         mut changes,
         mut counters,
+        site_ids,
         changed,
         former,
         batch,
@@ -245,6 +246,7 @@ fn finish_batch(
         unattributed: by_seed.unattributed,
     };
     changes.put(&tables::BATCHES, &batch, &record)?;
+    site_ids.put(&mut changes)?;
     changed.finish(&mut changes)?;
     if !former.is_empty() {
         former.finish(&mut changes)?;

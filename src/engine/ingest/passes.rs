@@ -50,7 +50,9 @@ use seedbank_algorithms::watch::Watch;
 use seedbank_store::links::{BLOCK_LEN, LinkKey};
 use seedbank_store::records::{BatchCounts, BatchId, Counters, PageState, SiteDefaults};
 use seedbank_store::tables::PageSetKey;
-use seedbank_store::{self, Changes, PageSetWriter, Sorted, Sorter, Store, StoreError, Writer};
+use seedbank_store::{
+    self, Changes, PageSetWriter, SiteIds, Sorted, Sorter, Store, StoreError, Writer,
+};
 
 /// Number of shares of the memory budget. Two thirds of them can be in use at the same time; the
 /// rest covers allocator overhead and read-ahead.
@@ -77,6 +79,7 @@ pub(super) struct Passes<'a> {
     share: usize,
     pub(super) changes: Changes,
     pub(super) counters: Counters,
+    pub(super) site_ids: SiteIds,
     pub(super) counts: BatchCounts,
     pub(super) of_sites: SiteCounts,
     pub(super) batch: BatchId,
@@ -136,6 +139,7 @@ impl<'a> Passes<'a> {
             share,
             changes: Changes::new(&folder, LARGE * share),
             counters,
+            site_ids: SiteIds::load(writer)?,
             counts: BatchCounts::default(),
             of_sites: SiteCounts::default(),
             batch,

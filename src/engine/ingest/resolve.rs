@@ -257,10 +257,7 @@ fn start_site(name: &str, passes: &mut Passes<'_>) -> Result<Current> {
     let (id, record) = if let Some(id) = known {
         (id, passes.store.need(&tables::SITES, &id)?)
     } else {
-        let id = SiteId(passes.counters.next_site);
-        passes.counters.next_site =
-            id.0.checked_add(1)
-                .ok_or(seedbank_store::StoreError::Full("site"))?;
+        let id = passes.site_ids.assign(name, &mut passes.counters)?;
         passes
             .changes
             .put(&tables::SITE_IDS, &name.to_owned(), &id)?;

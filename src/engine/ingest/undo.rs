@@ -69,7 +69,7 @@ impl Bank {
     pub fn undo(&self, wait: bool, memory: usize) -> Result<UndoReport> {
         let watch = self.watch();
         let begun = Instant::now();
-        let writer = Writer::open(self.path(), wait, watch)?;
+        let writer = self.open_writer(wait, watch)?;
         let counters = writer.counters()?;
         let (undo, undone) = undoable(&writer, counters.batch)?;
         let batch = counters.batch.checked_add(1);

@@ -179,7 +179,7 @@ impl Bank {
     /// Compares every table of the live and the published state with its indexes, without changing
     /// anything. It does not wait for a writer: while another process writes, the live state is skipped.
     pub fn check(&self) -> Result<BankCheck, EngineError> {
-        Ok(seedbank_store::check_bank(self.path(), self.watch())?)
+        Ok(self.check_files()?)
     }
 
     /// Repairs a bank without loss: if one of the live and the published state is intact, it replaces the

@@ -10,7 +10,7 @@ use crate::engine::history::timeline;
 use crate::engine::plan::NAME_PATTERN;
 use crate::engine::{Bank, EngineError, Result};
 use seedbank_store::records::RefreshId;
-use seedbank_store::{Changes, Writer, tables};
+use seedbank_store::{Changes, tables};
 
 /// Report of a deleted plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -43,7 +43,7 @@ impl Bank {
     /// Cost: the stored data of the refreshes, and one scan of the history.
     pub fn delete_plan(&self, plan: &str, wait: bool) -> Result<DeletedPlan> {
         let watch = self.watch();
-        let writer = Writer::open(self.path(), wait, watch)?;
+        let writer = self.open_writer(wait, watch)?;
         let name = plan.to_owned();
         if writer.get(&tables::PLANS, &name)?.is_none() {
             return Err(EngineError::UnknownPlan(name));

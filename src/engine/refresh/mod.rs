@@ -71,7 +71,7 @@ pub(crate) fn refresh(
         drop(reader);
         watch.stage("commit", None);
         // The computed result is worth waiting for the lock.
-        let writer = Writer::open(bank.path(), true, watch)?;
+        let writer = bank.open_writer(true, watch)?;
         let stored = writer.get(&tables::PLANS, &report.view.plan)?;
         let last = stored.map(|stored| stored.last_refresh);
         let of_list = limited_list.as_ref().map(|limited_list| limited_list.last);

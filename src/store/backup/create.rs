@@ -20,6 +20,7 @@ use crate::disk::free_space::ensure_free_space;
 use crate::disk::verified_copy::hash_file;
 use crate::error::BackupError;
 use crate::error::StoreError;
+use crate::publish::cluster::part_files::ensure_single;
 use crate::publish::reader::Reader;
 use seedbank_algorithms::watch::{Quiet, Watch};
 
@@ -117,6 +118,7 @@ pub fn backup(
 ) -> Result<BackupReport, StoreError> {
     let start = Instant::now();
     // Errors of the bank are reported before a folder is created.
+    ensure_single(bank, "backup")?;
     marker_format(bank)?;
     drop(Reader::open_published(bank)?);
     if let BackupPlace::Folder(folder) = place {

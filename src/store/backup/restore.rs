@@ -12,7 +12,7 @@ use super::repository::{FoundInventory, Repository, set_mode};
 use super::separate_folders::ensure_separate;
 use super::storage::BackupPlace;
 use super::verify::{backup_fault, faults};
-use crate::disk::folder::{end_copy, sync_folder, write_marker};
+use crate::disk::folder::{BankKind, end_copy, sync_folder, write_marker};
 use crate::disk::free_space::ensure_free_space;
 use crate::disk::verified_copy::Content;
 use crate::error::BackupError;
@@ -192,7 +192,7 @@ fn fill(
         let what = format!("expected the state after batch {batch} and refresh {refresh}");
         return Err(damaged(inventory.made.backup, what, None));
     }
-    write_marker(place, format)?;
+    write_marker(place, BankKind::Single, format)?;
     end_copy(place);
     if is_new {
         set_mode(place, inventory.mode)?;

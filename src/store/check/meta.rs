@@ -29,7 +29,7 @@ impl Walk<'_> {
                 }
                 (MetaKey::Lineage, Meta::Lineage(_)) => lineage = true,
                 (MetaKey::Undo, Meta::Undo(found)) => walk.undo = Some(found),
-                (MetaKey::Secret, Meta::Secret(_)) => {}
+                (MetaKey::Secret, Meta::Secret(_)) | (MetaKey::Shards, Meta::Shards(_)) => {}
                 _ => walk.report.find(
                     "meta",
                     format!("{key:?}"),

@@ -9,7 +9,11 @@ use crate::tables::{self, ALL, MetaKey};
 
 impl Walk<'_> {
     pub(super) fn undo(&mut self, counters: &Counters) -> Result<(), StoreError> {
-        let record = self.undo.take();
+        // In a cluster bank, each part has a record of its own entries.
+        let record = match self.undo.take() {
+            Some(_) => self.store.undo_record()?,
+            None => None,
+        };
         if record.is_some_and(|record| record.batch != counters.batch) {
             let what = "it does not belong to the last batch";
             self.find("meta", "Undo", what);

@@ -4,6 +4,7 @@
 //! error and not an endless wait. Only entries with names that a bank uses are removed, and never
 //! through a symbolic link.
 
+use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -15,8 +16,44 @@ use crate::format::upgrade_path;
 /// The file that marks a folder as a bank; contains the format version.
 pub(crate) const MARKER: &str = "SEEDBANK";
 
-/// The text of the marker before the format version.
-const MARKER_TEXT: &str = "seedbank bank, format ";
+/// The text of the marker before the format version, after the kind of the bank.
+const FORMAT_TEXT: &str = ", format ";
+
+/// What a folder with a marker contains.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum BankKind {
+    /// A bank in one database.
+    Single,
+    /// A cluster bank of this many parts.
+    Cluster(u32),
+    /// A part of a cluster bank, with its number and the number of parts.
+    Part(u32, u32),
+}
+
+impl fmt::Display for BankKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Single => write!(f, "seedbank bank"),
+            Self::Cluster(parts) => write!(f, "seedbank bank of {parts} parts"),
+            Self::Part(number, parts) => write!(f, "seedbank part {number} of {parts}"),
+        }
+    }
+}
+
+impl BankKind {
+    fn parse(text: &str) -> Option<Self> {
+        let text = text.strip_prefix("seedbank ")?;
+        if text == "bank" {
+            return Some(Self::Single);
+        }
+        if let Some(part) = text.strip_prefix("part ") {
+            let (number, parts) = part.split_once(" of ")?;
+            return Some(Self::Part(number.parse().ok()?, parts.parse().ok()?));
+        }
+        let parts = text.strip_prefix("bank of ")?;
+        Some(Self::Cluster(parts.strip_suffix(" parts")?.parse().ok()?))
+    }
+}
 
 /// The lock file of the writer.
 pub(crate) const WRITER_LOCK: &str = "writer.lock";
@@ -40,6 +77,12 @@ pub(crate) const REFUSED: &str = "REFUSED";
 /// The folder of the graph image. A reader creates it.
 pub(crate) const IMAGE: &str = "image";
 
+/// The folder of the parts of a cluster bank after the first.
+pub(crate) const PARTS: &str = "parts";
+
+/// The file with the intent of a bulk load of a cluster bank that is not decided yet.
+pub(crate) const PREPARED: &str = "PREPARED";
+
 /// The folders of a bank other than the live database.
 pub(crate) const FOLDERS: [&str; 4] = ["published", "loads", "spill", "rejects"];
 
@@ -61,6 +104,7 @@ pub(crate) fn is_bank_entry(name: &str) -> bool {
         COPYING,
         DAMAGED,
         IMAGE,
+        PARTS,
         "live",
     ];
     let name = name.strip_suffix(".new").unwrap_or(name);
@@ -105,8 +149,17 @@ fn has_state(bank: &Path) -> bool {
 }
 
 /// Reads the format version from the marker of a bank; an error unless this build can open or migrate
-/// the format.
+/// the format, and for a part of a cluster bank.
 pub(crate) fn marker_format(bank: &Path) -> Result<u32, StoreError> {
+    match marker(bank)? {
+        (BankKind::Part(..), _) => Err(StoreError::IsPart(bank.to_path_buf())),
+        (_, format) => Ok(format),
+    }
+}
+
+/// Reads the marker of a bank: its kind and its format version; an error unless this build can open or migrate
+/// the format.
+pub(crate) fn marker(bank: &Path) -> Result<(BankKind, u32), StoreError> {
     let marker = bank.join(MARKER);
     let lost = || {
         if has_state(bank) {
@@ -122,10 +175,11 @@ pub(crate) fn marker_format(bank: &Path) -> Result<u32, StoreError> {
         }
         Err(_) => return Err(lost()),
     };
-    let rest = text.strip_prefix(MARKER_TEXT).ok_or_else(lost)?;
-    let found = rest.trim().parse().map_err(|_| lost())?;
+    let (kind, format) = text.split_once(FORMAT_TEXT).ok_or_else(lost)?;
+    let kind = BankKind::parse(kind).ok_or_else(lost)?;
+    let found = format.trim().parse().map_err(|_| lost())?;
     match upgrade_path(found) {
-        Some(_) => Ok(found),
+        Some(_) => Ok((kind, found)),
         None => Err(StoreError::other_format(bank, found)),
     }
 }
@@ -145,9 +199,9 @@ pub(crate) fn has_begun_marker(bank: &Path) -> bool {
     temporary_name(&bank.join(MARKER)).is_file() && !bank.join(MARKER).exists()
 }
 
-/// Marks the folder as a bank of this format.
-pub(crate) fn write_marker(bank: &Path, format: u32) -> Result<(), StoreError> {
-    replace_file(&bank.join(MARKER), format!("{MARKER_TEXT}{format}\n"))
+/// Marks the folder as a bank of this kind and format.
+pub(crate) fn write_marker(bank: &Path, kind: BankKind, format: u32) -> Result<(), StoreError> {
+    replace_file(&bank.join(MARKER), format!("{kind}{FORMAT_TEXT}{format}\n"))
 }
 
 /// Durably marks the folder as an unfinished copy of the state with this epoch, until [`end_copy`],
@@ -280,7 +334,7 @@ pub(crate) fn clear_load(folder: &Path) -> Result<(), StoreError> {
         let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
         let end = path.extension();
         let is_sorted = end.is_some_and(|end| end == "sst" || end == "link");
-        if is_file && (is_sorted || file == INGESTING) {
+        if is_file && (is_sorted || [INGESTING, PREPARED].contains(&file.as_str())) {
             fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
         }
     }

@@ -10,6 +10,8 @@ pub enum StoreHint {
     CheckPathOrCreate,
     /// Open the bank with a newer build; it is unchanged.
     NewerBuild,
+    /// Use the folder of the cluster bank that contains this part.
+    WholeBank,
     /// Create a new bank and ingest a snapshot: a build before the first release wrote this one, which
     /// is unchanged.
     NewBank,

@@ -22,6 +22,25 @@ pub enum StoreError {
     /// The folder contains a database, but the marker file of a bank is missing or damaged.
     #[error("{} contains a bank whose marker file SEEDBANK is missing or damaged", .0.display())]
     NoMarker(PathBuf),
+    /// The folder is a part of a cluster bank.
+    #[error("{} is a part of a cluster bank", .0.display())]
+    IsPart(PathBuf),
+    /// The operation does not support cluster banks.
+    #[error("{doing} does not support cluster banks yet, and {} is one", path.display())]
+    IsCluster {
+        /// The operation.
+        doing: &'static str,
+        /// The folder of the bank.
+        path: PathBuf,
+    },
+    /// A cluster bank cannot have this number of parts.
+    #[error("expected from 1 to {max} parts, found {found}")]
+    InvalidParts {
+        /// The number.
+        found: u32,
+        /// The largest number.
+        max: u32,
+    },
     /// A state of the bank differs from the acknowledged one, or the record of it is damaged.
     #[error("damaged bank: {state}: {what}")]
     State {
@@ -91,6 +110,12 @@ pub enum StoreError {
     /// of the last steps failed, already the new state.
     #[error("the change is stored, but publishing it did not finish; readers may not see it yet")]
     Unpublished(#[source] Box<StoreError>),
+    /// Another process that has a part of the bank failed or is gone.
+    #[error("a part of the bank is not available")]
+    Process(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// Two processes of a cluster bank do not understand each other.
+    #[error("a request for a part of the bank failed: {0}")]
+    Protocol(&'static str),
     /// The caller asked for the work to stop.
     #[error(transparent)]
     Interrupted(#[from] Interrupted),
@@ -125,6 +150,7 @@ impl StoreError {
     pub fn hint(&self) -> Option<StoreHint> {
         Some(match self {
             Self::Occupied(_) => StoreHint::OtherFolder,
+            Self::IsPart(_) => StoreHint::WholeBank,
             Self::NoBank(_) => StoreHint::CheckPathOrCreate,
             Self::OtherFormat { found, .. } if upgrade_path(*found).is_some() => StoreHint::Migrate,
             Self::OtherFormat { found, .. } if *found > LAST_UNRELEASED => StoreHint::NewerBuild,

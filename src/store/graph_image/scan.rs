@@ -10,9 +10,10 @@ use super::{
     Flags, GraphImage, HostPrefix, ImageLinks, ImageSite, Lists, NO_ROW, PageAttributes, length,
 };
 use crate::error::StoreError;
+use crate::tables::entries::Entries;
 use crate::tables::records::links::{LinkBlock, LinkKey};
 use crate::tables::records::{PageRecord, SiteRecord};
-use crate::tables::store::{Entries, Store};
+use crate::tables::store::Store;
 use crate::tables::{INTRA, PAGES, ROWS, SITES};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;

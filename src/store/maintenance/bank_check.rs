@@ -17,6 +17,9 @@ use crate::check::{CheckReport, ImageCheck};
 use crate::disk::folder::{ACKNOWLEDGED, WRITER_LOCK, marker_format, names_in, open_regular};
 use crate::error::StoreError;
 use crate::publish::acknowledged::Acknowledged;
+use crate::publish::cluster::OtherProcesses;
+use crate::publish::cluster::part_files::parts_of;
+use crate::publish::cluster::part_states::read_live_parts;
 use crate::publish::live_state::{compare_live, read_live};
 use crate::publish::reader::Reader;
 use crate::rocks::write_ahead_log as logs;
@@ -136,37 +139,52 @@ fn try_lock(bank: &Path) -> (Option<File>, WriterLock) {
 
 /// Checks both states of a bank; changes nothing.
 ///
-/// If the lock of the writer is not available, the live state is [`Verdict::Unseen`]. Damage is in the report; an
+/// If the lock of the writer is not available, or if other processes have parts of the bank, the live state is
+/// [`Verdict::Unseen`]. Damage is in the report; an
 /// `Err` means that reading failed.
 ///
 /// Cost: scans every table once, or twice if the states do not consist of the same files.
-pub fn check(bank: &Path, watch: &dyn Watch) -> Result<BankCheck, StoreError> {
+pub fn check(
+    bank: &Path,
+    processes: &OtherProcesses,
+    watch: &dyn Watch,
+) -> Result<BankCheck, StoreError> {
     marker_format(bank)?;
-    let (_lock, lock) = try_lock(bank);
-    examine(bank, &lock, watch)
+    let (_lock, lock) = if processes.any() {
+        let why = "only the process of a part can read its live state".to_owned();
+        (None, WriterLock::Unavailable(why))
+    } else {
+        try_lock(bank)
+    };
+    examine(bank, &lock, processes, watch)
 }
 
 /// Checks a bank without checking its marker.
 pub(crate) fn examine(
     bank: &Path,
     lock: &WriterLock,
+    processes: &OtherProcesses,
     watch: &dyn Watch,
 ) -> Result<BankCheck, StoreError> {
-    let published = Reader::open_published(bank);
+    let published = Reader::open_published_with(bank, processes);
     let epoch = published.as_ref().ok().map(Reader::epoch);
     let (acknowledged, files) = read_acknowledgement(bank, epoch)?;
     let published = published.and_then(|reader| match &acknowledged {
         Some(acknowledged) => reader.ensure_expected(acknowledged).map(|()| reader),
         None => Ok(reader),
     });
-    let live = match lock {
-        WriterLock::Held => Some(
+    let parts = parts_of(bank).ok().flatten();
+    let live = match (lock, parts) {
+        (WriterLock::Held, None) => Some(
             compare_live(bank, acknowledged.as_ref())
                 .and_then(|_| read_live(bank, acknowledged.as_ref())),
         ),
-        WriterLock::Unavailable(_) => None,
+        (WriterLock::Held, Some(parts)) => Some(read_live_parts(bank, parts)),
+        (WriterLock::Unavailable(_), _) => None,
     };
     let same_files = match (&live, &published) {
+        // Each part of a cluster bank has files of its own, so both states are scanned.
+        _ if parts.is_some() => false,
         (Some(Ok(live)), Ok(published)) => match have_same_files(bank, live, published) {
             Err(e) if e.is_damage() => false,
             have_same_files => have_same_files?,

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::disk::folder::names_in;
 use crate::disk::free_space::ensure_free_space;
 use crate::error::StoreError;
+use crate::publish::cluster::part_files::ensure_single;
 use crate::publish::writer::Writer;
 use crate::rocks::database::Database;
 use crate::tables::{ALL, META};
@@ -67,6 +68,7 @@ impl Writer {
     /// Cost: reads and writes the whole bank once; takes its space twice until it is published.
     pub fn compact(&self, watch: &dyn Watch) -> Result<CompactReport, StoreError> {
         let start = Instant::now();
+        ensure_single(&self.bank, "compaction")?;
         let rocks = &self.store.rocks;
         let before = TableFiles::read(rocks)?;
         ensure_free_space(&self.bank, before.files, before.bytes)?;

@@ -8,15 +8,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::backup::{ensure_separate, mode, set_mode, sources};
-use crate::disk::folder::{begin_copy, end_copy, marker_format, write_marker};
+use crate::disk::folder::{BankKind, begin_copy, end_copy, marker_format, write_marker};
 use crate::disk::free_space::ensure_free_space;
 use crate::disk::verified_copy::copy;
 use crate::error::StoreError;
 use crate::format::upgrade_path;
 use crate::publish::bank_from_state::{create_folders, finish_bank};
+use crate::publish::cluster::part_files::ensure_single;
 use crate::publish::create::create_at;
 use crate::publish::reader::Reader;
-use crate::publish::writer::{Writer, next_epoch};
+use crate::publish::writer::{Opening, Writer, next_epoch};
 use crate::rocks::options::AutoCompaction;
 use crate::tables::FORMAT;
 use seedbank_algorithms::watch::Watch;
@@ -64,6 +65,7 @@ fn report(from: u32, start: Instant) -> MigrateReport {
 /// Cost: reads all tables once to verify their checksums, and copies the files. Fails on damage.
 pub fn migrate_to(bank: &Path, new: &Path, watch: &dyn Watch) -> Result<MigrateReport, StoreError> {
     let start = Instant::now();
+    ensure_single(bank, "migration to another folder")?;
     let reader = Reader::open_to_migrate(bank)?;
     ensure_separate(bank, new)?;
     // Files are copied unchanged, so damage would be in both banks.
@@ -97,15 +99,14 @@ pub fn migrate_to(bank: &Path, new: &Path, watch: &dyn Watch) -> Result<MigrateR
         }
         drop(finish_bank(place, epoch, from)?);
         if from == FORMAT {
-            write_marker(place, FORMAT)?;
+            write_marker(place, BankKind::Single, FORMAT)?;
             end_copy(place);
         } else {
             let held = lock.try_clone().map_err(StoreError::io("lock", place))?;
             drop(Writer::open_locked(
                 place,
                 held,
-                from,
-                AutoCompaction::Disabled,
+                Opening::single(from, AutoCompaction::Disabled),
                 watch,
             )?);
         }

@@ -72,7 +72,7 @@ fn bank_of_format_0() -> (TestBank, Dump) {
     let is_flushed = publish(&bank, &store, epoch).unwrap();
     acknowledge(&bank, &store, is_flushed).unwrap();
     drop(store);
-    write_marker(&bank, 0).unwrap();
+    write_marker(&bank, BankKind::Single, 0).unwrap();
     let held = dump(&Reader::open_to_migrate(&bank).unwrap());
     (place, held)
 }
@@ -138,7 +138,7 @@ fn a_writer_migrates_and_a_reader_refuses() {
 fn a_migration_killed_before_the_marker_is_finished_by_the_next_writer() {
     let (place, before) = bank_of_format_0();
     migrate(&place.path(), false, &Unwatched).unwrap();
-    write_marker(&place.path(), 0).unwrap();
+    write_marker(&place.path(), BankKind::Single, 0).unwrap();
     let report = migrate(&place.path(), false, &Unwatched).unwrap();
     assert_eq!((report.from, report.to), (0, FORMAT));
     is_migrated(&place.path(), &before);
@@ -151,7 +151,7 @@ fn a_format_without_a_step_is_refused_and_not_touched() {
     let elsewhere = tempfile::tempdir().unwrap();
     let new = elsewhere.path().join("new");
     for found in [2, 4, LAST_UNRELEASED, FORMAT + 1, 99] {
-        write_marker(&bank, found).unwrap();
+        write_marker(&bank, BankKind::Single, found).unwrap();
         let hint = if found <= LAST_UNRELEASED {
             StoreHint::NewBank
         } else {
@@ -170,7 +170,7 @@ fn a_format_without_a_step_is_refused_and_not_touched() {
         }
         assert!(!new.exists());
     }
-    write_marker(&bank, FORMAT).unwrap();
+    write_marker(&bank, BankKind::Single, FORMAT).unwrap();
     place.reads(&place.before);
 
     // Also where the marker says otherwise than the database.

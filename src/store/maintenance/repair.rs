@@ -14,18 +14,20 @@ use serde::{Deserialize, Serialize};
 
 use super::bank_check::{BankCheck, Verdict, WriterLock, examine, invalid_locks};
 use crate::disk::folder::{
-    ACKNOWLEDGED, DAMAGED, FOLDERS, MARKER, is_folder, marker_format, names_in, sync_folder,
-    write_marker,
+    ACKNOWLEDGED, BankKind, DAMAGED, FOLDERS, MARKER, is_folder, marker_format, names_in,
+    sync_folder, write_marker,
 };
 use crate::error::StoreError;
 use crate::format::upgrade_path;
 use crate::graph_image::remove_image;
 use crate::publish::acknowledged::Acknowledged;
 use crate::publish::bank_from_state::link_or_copy;
+use crate::publish::cluster::OtherProcesses;
+use crate::publish::cluster::part_files::ensure_single;
 use crate::publish::live_state::last_known_epoch;
 use crate::publish::published::{Pointer, has_readers};
 use crate::publish::reader::Reader;
-use crate::publish::writer::{Writer, acknowledge, writer_lock};
+use crate::publish::writer::{Opening, Writer, acknowledge, writer_lock};
 use crate::rocks::manifest::structure_error;
 use crate::rocks::options::AutoCompaction;
 use crate::tables::records::{BatchId, RefreshId};
@@ -131,6 +133,7 @@ impl Quarantine<'_> {
 ///
 /// Cost: that of [`check`](super::check), plus a link for each file of a state.
 pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport, StoreError> {
+    ensure_single(bank, "repair")?;
     let marker = match marker_format(bank) {
         Err(e @ (StoreError::NoMarker(_) | StoreError::OtherFormat { .. })) => Err(e),
         format => Ok(format?),
@@ -142,7 +145,8 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
         quarantine.move_in(entry)?;
     }
     let lock = writer_lock(bank, wait, watch)?;
-    let examined = || examine(bank, &WriterLock::Held, watch);
+    let processes = OtherProcesses::default();
+    let examined = || examine(bank, &WriterLock::Held, &processes, watch);
     let found = examined()?;
     watch.proceed()?;
     let acknowledged = Acknowledged::read(bank).ok().flatten();
@@ -226,12 +230,11 @@ pub fn repair(bank: &Path, wait: bool, watch: &dyn Watch) -> Result<RepairReport
     drop(Writer::open_locked(
         bank,
         lock,
-        format,
-        AutoCompaction::Disabled,
+        Opening::single(format, AutoCompaction::Disabled),
         watch,
     )?);
     if !is_marked {
-        write_marker(bank, FORMAT)?;
+        write_marker(bank, BankKind::Single, FORMAT)?;
     }
     report.moved_to = quarantine.folder;
     Ok(report)
@@ -350,7 +353,8 @@ fn opens(
         return Ok(true);
     };
     let held = lock.try_clone().map_err(StoreError::io("lock", bank))?;
-    match Writer::open_locked(bank, held, *format, AutoCompaction::Disabled, watch) {
+    let opening = Opening::single(*format, AutoCompaction::Disabled);
+    match Writer::open_locked(bank, held, opening, watch) {
         Err(e) if e.is_damage() => Ok(false),
         opened => opened.map(|_| true),
     }

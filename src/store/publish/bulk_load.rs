@@ -20,8 +20,9 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use super::commit::{CommitMeta, UndoPolicy, encode_undo, first_undo_key};
+use super::commit::{CommitMeta, encode_undo, first_undo_key};
 use super::load_files::{describe, write_files};
+use super::undo_policy::UndoPolicy;
 use super::writer::{Writer, write_meta};
 use crate::disk::folder::{INGESTING, create_fresh, is_folder, sync_folder};
 use crate::disk::verified_copy::hash_file;

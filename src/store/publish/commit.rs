@@ -5,6 +5,7 @@
 
 use super::acknowledged::Acknowledged;
 use super::published::publish;
+use super::undo_policy::UndoPolicy;
 use super::writer::{Writer, acknowledge, next_epoch, write_meta};
 use crate::disk::folder::{ACKNOWLEDGED, clear_load, clear_loads};
 use crate::error::StoreError;
@@ -15,17 +16,6 @@ use crate::tables::records::{BatchId, Counters, Lineage, Meta};
 use crate::tables::table::Key;
 use crate::tables::undo_capture::UndoCapture;
 use crate::tables::{META, MetaKey, UNDO};
-
-/// What a commit does with the record for undoing the last batch.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum UndoPolicy {
-    /// Keeps it.
-    Preserve,
-    /// Replaces it by the values that this commit overwrites.
-    Capture,
-    /// Deletes it: the last batch can no longer be undone.
-    Discard,
-}
 
 /// What a commit writes besides its changes.
 pub(crate) struct CommitMeta<'a> {
@@ -74,6 +64,9 @@ impl Writer {
         // Before the write, so that a failing compaction leaves the state unchanged.
         compact_small_files(&self.store.rocks)?;
         counters.epoch = next_epoch(before.epoch)?;
+        if let Some(parts) = self.parts() {
+            return self.commit_parts(parts, changes, counters, undo_policy);
+        }
         let meta = CommitMeta {
             counters,
             lineage: self.next_lineage()?,
@@ -161,13 +154,21 @@ impl Writer {
         // before this line leaves one stored, unacknowledged state, which the next writer accepts.
         acknowledge(&self.bank, &self.store, false)?;
         // The second acknowledgement records the published epoch and whether the state is flushed.
-        publish(&self.bank, &self.store, counters.epoch)
+        let published = publish(&self.bank, &self.store, counters.epoch);
+        if published.is_ok() {
+            self.remove_old_states(counters.epoch);
+        }
+        published
             .and_then(|is_flushed| acknowledge(&self.bank, &self.store, is_flushed))
             .map_err(|e| StoreError::Unpublished(Box::new(e)))
     }
 
     /// Publishes the current contents as a new state, with the current MANIFEST of the database.
     pub fn publish_anew(&self) -> Result<(), StoreError> {
+        if self.parts().is_some() {
+            // All parts have to have the same epoch.
+            return self.commit(Changes::new(&self.spill_folder(), 0), self.counters()?);
+        }
         let counters = self.advance_epoch()?;
         self.publish(&counters)
     }

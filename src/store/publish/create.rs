@@ -10,16 +10,19 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::acknowledged::Acknowledged;
+use super::cluster::open_parts::create_parts;
 use super::published::{Pointer, publish};
 use super::writer::{acknowledge, write_meta};
 use crate::disk::folder::{
-    FOLDERS, WRITER_LOCK, begin_marker, copied_epoch, has_begun_marker, is_bank_entry, is_folder,
-    lock_file, make_folders, marker_format, names_in, parent_of, sync_folder, write_marker,
+    BankKind, FOLDERS, WRITER_LOCK, begin_marker, copied_epoch, has_begun_marker, is_bank_entry,
+    is_folder, lock_file, make_folders, marker_format, names_in, parent_of, sync_folder,
+    write_marker,
 };
 use crate::disk::lock::take_lock;
 use crate::error::StoreError;
 use crate::rocks::database::Database;
 use crate::tables::records::{Counters, Lineage, Meta, Settings};
+use crate::tables::shards::{Parts, SHARDS};
 use crate::tables::store::Store;
 use crate::tables::{ALL, FORMAT, MetaKey};
 use seedbank_algorithms::watch::Unwatched;
@@ -29,7 +32,26 @@ const TEMPORARY_PREFIX: &str = ".seedbank-init-";
 
 /// Creates an empty bank in a folder that does not exist or is empty.
 pub fn create(path: &Path, settings: &Settings) -> Result<(), StoreError> {
-    create_at(path, |place, _| fill(place, settings))
+    let lineage = Lineage::new_bank()?;
+    create_at(path, |place, _| {
+        fill(place, BankKind::Single, settings, lineage)
+    })
+}
+
+/// Creates an empty cluster bank of this many parts in a folder that does not exist or is empty.
+pub fn create_cluster(path: &Path, settings: &Settings, parts: u32) -> Result<(), StoreError> {
+    let parts = Parts::new(parts).ok_or(StoreError::InvalidParts {
+        found: parts,
+        max: SHARDS,
+    })?;
+    let lineage = Lineage::new_bank()?;
+    create_at(path, |place, _| {
+        create_parts(place, parts, |place, kind| {
+            fill(place, kind, settings, lineage)
+        })?;
+        // The marker of the bank comes last.
+        fill(place, BankKind::Cluster(parts.count()), settings, lineage)
+    })
 }
 
 /// Creates a bank in a folder that does not exist or is empty. `fill` creates it, the marker last, in a
@@ -104,7 +126,12 @@ fn create_in_place(
 }
 
 /// Creates an empty bank in a folder that contains only the lock; the marker comes last.
-fn fill(place: &Path, settings: &Settings) -> Result<(), StoreError> {
+fn fill(
+    place: &Path,
+    kind: BankKind,
+    settings: &Settings,
+    lineage: Lineage,
+) -> Result<(), StoreError> {
     begin_marker(place)?;
     for folder in FOLDERS {
         fs::create_dir(place.join(folder)).map_err(StoreError::io("make", place.join(folder)))?;
@@ -114,14 +141,14 @@ fn fill(place: &Path, settings: &Settings) -> Result<(), StoreError> {
         (MetaKey::Format, Meta::Format(FORMAT)),
         (MetaKey::Settings, Meta::Settings(settings.clone())),
         (MetaKey::Counters, Meta::Counters(Counters::default())),
-        (MetaKey::Lineage, Meta::Lineage(Lineage::new_bank()?)),
+        (MetaKey::Lineage, Meta::Lineage(lineage)),
     ];
     write_meta(&store, &values, None)?;
     acknowledge(place, &store, false)?;
     let is_flushed = publish(place, &store, 0)?;
     acknowledge(place, &store, is_flushed)?;
     drop(store);
-    write_marker(place, FORMAT)
+    write_marker(place, kind, FORMAT)
 }
 
 /// Creates and takes the lock of the writer for a new bank. `None` if another process holds it, or held and

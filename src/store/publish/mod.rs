@@ -3,18 +3,22 @@
 pub(crate) mod acknowledged;
 pub(crate) mod bank_from_state;
 mod bulk_load;
+pub(crate) mod cluster;
 pub(crate) mod commit;
 pub(crate) mod create;
 pub(crate) mod live_state;
 mod load_files;
 mod migration_steps;
+mod other_part;
 pub(crate) mod published;
 pub(crate) mod reader;
 mod refusal;
 mod test_access;
+mod undo_policy;
 pub(crate) mod writer;
 
-pub use create::create;
+pub use cluster::{OtherProcesses, PartServer, cluster_parts};
+pub use create::{create, create_cluster};
 pub use reader::Reader;
 pub use refusal::read_refusal;
 #[doc(hidden)]

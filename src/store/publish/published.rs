@@ -170,8 +170,8 @@ impl Pointer {
     }
 }
 
-/// Publishes the state of the live database, so that readers open it from now on. Returns whether it is
-/// flushed to table files; if `false`, parts are in its log only.
+/// Publishes the state of the live database, so that readers open it from now on. Earlier states stay. Returns
+/// whether it is flushed to table files; if `false`, parts are in its log only.
 pub(crate) fn publish(bank: &Path, store: &Store, epoch: u64) -> Result<bool, StoreError> {
     let place = state_folder(bank, epoch);
     lock_file(&state_lock(bank, epoch))?;
@@ -190,9 +190,7 @@ pub(crate) fn publish(bank: &Path, store: &Store, epoch: u64) -> Result<bool, St
     logs::separate_from_live(&place, &bank.join("live"), previous.ok().as_deref())
         .map_err(StoreError::io("write", &place))?;
     // A crash before the pointer is replaced: readers see the previous state, the next writer publishes.
-    let is_flushed = write_pointer(bank, epoch, store.state_id()?)?;
-    remove_old_states(bank, epoch);
-    Ok(is_flushed)
+    write_pointer(bank, epoch, store.state_id()?)
 }
 
 /// Points readers to a state whose files and lock exist. Returns whether the state is flushed.

@@ -6,6 +6,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::acknowledged::Acknowledged;
+use super::cluster::OtherProcesses;
+use super::cluster::part_files::parts_of;
+use super::cluster::part_states::PartStates;
 use super::live_state::live_is_damaged;
 use super::published::{Pointer, damaged, state_lock};
 use crate::disk::folder::{
@@ -25,8 +28,8 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(2);
 pub struct Reader {
     store: Store,
     pointer: Pointer,
-    /// Prevents the removal of the state.
-    _lock: File,
+    /// Prevent the removal of the state, one for each part of a cluster bank.
+    _locks: Vec<File>,
 }
 
 impl Reader {
@@ -38,24 +41,41 @@ impl Reader {
     ///
     /// Cost: in addition to opening the state, reads its MANIFEST once more.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        Self::open_with(path, &OtherProcesses::default())
+    }
+
+    /// Opens a bank like [`Reader::open`]; other processes have parts of it.
+    pub fn open_with(path: &Path, processes: &OtherProcesses) -> Result<Self, StoreError> {
         let format = marker_format(path)?;
         if format != FORMAT {
             return Err(StoreError::other_format(path, format));
         }
-        Self::open_to_migrate(path)
+        Self::open_compared(path, processes)
+    }
+
+    fn open_compared(path: &Path, processes: &OtherProcesses) -> Result<Self, StoreError> {
+        let reader = Self::open_published_with(path, processes)?;
+        reader.compare_with_acknowledged(path)?;
+        Ok(reader)
     }
 
     /// Opens a bank like [`Reader::open`], also in an older format, whose records only a
     /// [migration step](super::migration_steps) can read.
     pub(crate) fn open_to_migrate(path: &Path) -> Result<Self, StoreError> {
         marker_format(path)?;
-        let reader = Self::open_published(path)?;
-        reader.compare_with_acknowledged(path)?;
-        Ok(reader)
+        Self::open_compared(path, &OtherProcesses::default())
     }
 
     /// Opens the published state without checking the marker of the bank and the acknowledgement.
     pub(crate) fn open_published(path: &Path) -> Result<Self, StoreError> {
+        Self::open_published_with(path, &OtherProcesses::default())
+    }
+
+    /// Opens the published state like [`Reader::open_published`]; other processes have parts of it.
+    pub(crate) fn open_published_with(
+        path: &Path,
+        processes: &OtherProcesses,
+    ) -> Result<Self, StoreError> {
         let mut why = "it is missing";
         // A writer may publish another state and remove this one before it is locked.
         for _ in 0..MAX_RETRIES {
@@ -72,11 +92,22 @@ impl Reader {
                 && is_folder(&pointer.folder(path))
             {
                 let mut store = pointer.open(path)?;
+                let mut locks = vec![lock];
+                if let Some(parts) = parts_of(path)? {
+                    let opened = PartStates::open(path, parts, &store, processes)?;
+                    let Some(others) = opened else {
+                        why = "a part lacks it";
+                        std::thread::sleep(RETRY_INTERVAL);
+                        continue;
+                    };
+                    locks.extend(others.locks);
+                    store.add_parts(parts, others.databases);
+                }
                 store.set_image_folder(Some(path.join(IMAGE)));
                 return Ok(Self {
                     store,
                     pointer,
-                    _lock: lock,
+                    _locks: locks,
                 });
             }
             std::thread::sleep(RETRY_INTERVAL);

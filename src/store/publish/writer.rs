@@ -28,12 +28,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::acknowledged::Acknowledged;
 use super::live_state::{LogStatus, check_live, ensure_follows, last_known_epoch};
 use super::migration_steps::run_step;
+use super::other_part::OtherPart;
 use super::published::{
     Comparison, Pointer, publish, published_is_flushed, remove_old_states,
     table_differing_from_published, unpublished_table_files,
 };
 use crate::disk::folder::{
-    ACKNOWLEDGED, FOLDERS, WRITER_LOCK, clear_loads, clear_spill, end_copy, lock_file,
+    ACKNOWLEDGED, BankKind, FOLDERS, WRITER_LOCK, clear_loads, clear_spill, end_copy, lock_file,
     make_folders, marker_format, may_be_partly_ingested, write_marker,
 };
 use crate::disk::lock::take_lock;
@@ -46,7 +47,7 @@ use crate::rocks::options::AutoCompaction;
 use crate::rocks::options::{DEFAULT_CACHE, MIN_CACHE};
 use crate::rocks::write_ahead_log::{self as logs, LogFingerprint};
 use crate::tables::changes::{Changes, encode};
-use crate::tables::records::Meta;
+use crate::tables::records::{Intent, Meta};
 use crate::tables::store::Store;
 use crate::tables::table::Key;
 use crate::tables::{ALL, META, MetaKey, UNDO};
@@ -129,8 +130,33 @@ pub struct Writer {
     pub(crate) bank: PathBuf,
     /// The memory in bytes for the files of a bulk load that are written in parallel.
     pub(crate) load_memory: AtomicUsize,
+    /// The writers of the other parts of a cluster bank.
+    pub(super) others: Vec<Box<dyn OtherPart>>,
+    kind: BankKind,
     /// Excludes other writers.
     _lock: File,
+}
+
+/// How a writer is opened.
+pub(crate) struct Opening {
+    /// The format in the marker.
+    pub(crate) format: u32,
+    pub(crate) compaction: AutoCompaction,
+    pub(crate) kind: BankKind,
+    /// The intent of a load of a cluster bank that all parts have prepared.
+    pub(crate) prepared: Option<Intent>,
+}
+
+impl Opening {
+    /// Opens a bank in one database.
+    pub(crate) const fn single(format: u32, compaction: AutoCompaction) -> Self {
+        Self {
+            format,
+            compaction,
+            kind: BankKind::Single,
+            prepared: None,
+        }
+    }
 }
 
 impl Deref for Writer {
@@ -141,23 +167,19 @@ impl Deref for Writer {
 }
 
 impl Writer {
-    /// Opens a bank for writing and recovers from a killed process.
-    ///
-    /// If another writer is at work, this fails with [`StoreError::Busy`], or with `wait` it waits.
-    pub fn open(path: &Path, wait: bool, watch: &dyn Watch) -> Result<Self, StoreError> {
-        let format = marker_format(path)?;
-        let lock = writer_lock(path, wait, watch)?;
-        Self::open_locked(path, lock, format, AutoCompaction::Enabled, watch)
-    }
-
-    /// Opens the bank for writing; the caller holds `lock`, the lock of the writer.
+    /// Opens the bank, or one part of a cluster bank, for writing; the caller holds `lock`, the lock of the writer.
     pub(crate) fn open_locked(
         path: &Path,
         lock: File,
-        format: u32,
-        compaction: AutoCompaction,
+        opening: Opening,
         watch: &dyn Watch,
     ) -> Result<Self, StoreError> {
+        let Opening {
+            format,
+            compaction,
+            kind,
+            prepared,
+        } = opening;
         // A copy of a bank may lack empty folders.
         for folder in FOLDERS {
             make_folders(&path.join(folder)).map_err(StoreError::io("make", path.join(folder)))?;
@@ -183,14 +205,16 @@ impl Writer {
             )?),
             bank: path.to_path_buf(),
             load_memory: AtomicUsize::new(usize::MAX),
+            others: Vec::new(),
+            kind,
             _lock: lock,
         };
         writer.ensure_not_older(last_known_epoch(path, Some(&acknowledged)))?;
         ensure_follows(&writer, &acknowledged)?;
-        writer.recover(log, watch)?;
+        writer.recover(log, prepared, watch)?;
         // The marker comes after the migration, so that an interrupted one is continued.
         if format != FORMAT {
-            write_marker(path, FORMAT)?;
+            write_marker(path, kind, FORMAT)?;
         }
         end_copy(path);
         clear_loads(path)?;
@@ -204,7 +228,12 @@ impl Writer {
     }
 
     /// Completes what a killed process or an older build left: a bulk load, a migration, a publication.
-    fn recover(&self, log: LogStatus, watch: &dyn Watch) -> Result<(), StoreError> {
+    fn recover(
+        &self,
+        log: LogStatus,
+        prepared: Option<Intent>,
+        watch: &dyn Watch,
+    ) -> Result<(), StoreError> {
         let path = &self.bank;
         let format = self.format()?;
         if upgrade_path(format).is_none() {
@@ -215,6 +244,10 @@ impl Writer {
         if let Some(intent) = self.unfinished_load()? {
             intent.verify(path, watch)?;
             tracing::info!("finishing an interrupted bulk load");
+            self.finish_load(&intent)?;
+        } else if let Some(intent) = prepared.filter(|intent| self.is_before(intent)) {
+            intent.verify(path, watch)?;
+            self.write_intent(&intent)?;
             self.finish_load(&intent)?;
         } else if may_be_partly_ingested(path, self.counters()?.epoch) {
             self.ensure_intact("the intent of an interrupted bulk load is missing", watch)?;
@@ -231,15 +264,33 @@ impl Writer {
                     self.ensure_intact_despite(&table, watch)?;
                 }
                 self.verify_unpublished_tables(watch)?;
-                remove_old_states(path, epoch);
+                self.remove_old_states(epoch);
                 is_flushed
             } else {
                 self.ensure_publishable(watch)?;
                 acknowledge(path, &self.store, false)?;
-                publish(path, &self.store, epoch)?
+                let is_flushed = publish(path, &self.store, epoch)?;
+                self.remove_old_states(epoch);
+                is_flushed
             };
         // Opening the database started a new MANIFEST.
         acknowledge(path, &self.store, is_flushed)
+    }
+
+    /// Returns whether the live database does not have the state of a load yet.
+    fn is_before(&self, intent: &Intent) -> bool {
+        let counters = self.counters();
+        counters.is_ok_and(|counters| counters.epoch < intent.counters.epoch)
+    }
+
+    /// Removes published states without readers before the one with this epoch. A part of a cluster bank keeps the
+    /// one before it, which readers use until all parts have published.
+    pub(super) fn remove_old_states(&self, epoch: u64) {
+        let kept = match self.kind {
+            BankKind::Single => epoch,
+            BankKind::Cluster(_) | BankKind::Part(..) => epoch.saturating_sub(1),
+        };
+        remove_old_states(&self.bank, kept);
     }
 
     /// Checks all tables, and fails with the reason for the doubt if one is damaged.
@@ -322,9 +373,13 @@ impl Writer {
     /// Limits the memory of the writer to `memory` bytes: half for the block cache, within bounds, and half
     /// for the files of a bulk load that are written in parallel.
     pub fn limit_memory(&self, memory: usize) {
-        let cache = (memory / 2).clamp(MIN_CACHE, DEFAULT_CACHE);
+        let share = memory / 2 / (self.others.len() + 1);
+        let cache = share.clamp(MIN_CACHE, DEFAULT_CACHE);
         self.store.rocks.set_cache_capacity(cache);
-        self.load_memory.store(memory / 2, Ordering::Relaxed);
+        self.load_memory.store(share, Ordering::Relaxed);
+        for other in &self.others {
+            other.limit_memory(2 * share);
+        }
     }
 
     /// Returns the folder for runs of sorts.

@@ -9,9 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{
-    BottommostLevelCompaction, Cache, ColumnFamily, CompactOptions, DB, DBRawIterator,
-    IngestExternalFileOptions, Options, ReadOptions, SstFileWriter, WaitForCompactOptions,
-    WriteBatch, WriteOptions,
+    BottommostLevelCompaction, Cache, ColumnFamily, CompactOptions, DB, IngestExternalFileOptions,
+    Options, SstFileWriter, WaitForCompactOptions, WriteBatch, WriteOptions,
 };
 
 use super::options::{
@@ -160,70 +159,6 @@ impl Database {
         self.bytes_read.load(Ordering::Relaxed)
     }
 
-    /// Scans keys in ascending order from `from` (inclusive) to `until` (exclusive); `None` scans to
-    /// the end.
-    pub(crate) fn scan(
-        &self,
-        table: &'static str,
-        from: &[u8],
-        until: Option<Vec<u8>>,
-    ) -> Result<Scan<'_>, StoreError> {
-        let mut options = ReadOptions::default();
-        if let Some(until) = until {
-            options.set_iterate_upper_bound(until);
-        }
-        self.scan_with(table, options, false, |iterator| iterator.seek(from))
-    }
-
-    /// Scans keys in descending order, from the last key at or before `from` down to `until`
-    /// (inclusive).
-    pub(crate) fn scan_back(
-        &self,
-        table: &'static str,
-        from: &[u8],
-        until: &[u8],
-    ) -> Result<Scan<'_>, StoreError> {
-        let mut options = ReadOptions::default();
-        options.set_iterate_lower_bound(until);
-        self.scan_with(table, options, true, |iterator| {
-            iterator.seek_for_prev(from);
-        })
-    }
-
-    /// Scans like [`Database::scan`] without filling the block cache, for large ranges that are not
-    /// read again soon.
-    pub(crate) fn scan_once(
-        &self,
-        table: &'static str,
-        from: &[u8],
-        until: Vec<u8>,
-    ) -> Result<Scan<'_>, StoreError> {
-        let mut options = ReadOptions::default();
-        options.fill_cache(false);
-        options.set_iterate_upper_bound(until);
-        self.scan_with(table, options, false, |iterator| iterator.seek(from))
-    }
-
-    fn scan_with(
-        &self,
-        table: &'static str,
-        options: ReadOptions,
-        is_backwards: bool,
-        seek: impl FnOnce(&mut DBRawIterator<'_>),
-    ) -> Result<Scan<'_>, StoreError> {
-        let iterator = self.readable(table)?.map(|table| {
-            let mut iterator = self.db.raw_iterator_cf_opt(table, options);
-            seek(&mut iterator);
-            iterator
-        });
-        Ok(Scan {
-            database: self,
-            iterator,
-            is_backwards,
-            started: false,
-        })
-    }
-
     /// Writes all changes atomically and returns once they are on disk. `delete_before` is a table
     /// and a key: all smaller keys of the table are deleted first, in the same write.
     pub(crate) fn write<'a>(
@@ -329,11 +264,7 @@ impl Database {
     /// Returns the size of a table on disk.
     pub(crate) fn size(&self, table: &'static str) -> Result<TableSize, StoreError> {
         let Some(handle) = self.readable(table)? else {
-            return Ok(TableSize {
-                bytes: 0,
-                keys: 0,
-                is_compacted: true,
-            });
+            return Ok(TableSize::EMPTY);
         };
         let failed = || StoreError::rocks("reading a table's size");
         let read = |property: &str| {
@@ -457,37 +388,20 @@ pub struct TableSize {
     pub is_compacted: bool,
 }
 
-/// An iterator over a range of a table.
-pub(crate) struct Scan<'a> {
-    database: &'a Database,
-    /// `None` once the scan has ended: a failed iterator would repeat its error for ever.
-    iterator: Option<DBRawIterator<'a>>,
-    is_backwards: bool,
-    started: bool,
-}
+impl TableSize {
+    /// The size of no table.
+    pub(crate) const EMPTY: Self = Self {
+        bytes: 0,
+        keys: 0,
+        is_compacted: true,
+    };
 
-impl Scan<'_> {
-    /// Calls `read` with the next key and value; `None` at the end. An error also ends the scan.
-    pub(crate) fn next_with<T>(
-        &mut self,
-        read: impl FnOnce(&[u8], &[u8]) -> T,
-    ) -> Result<Option<T>, StoreError> {
-        let Some(iterator) = &mut self.iterator else {
-            return Ok(None);
-        };
-        match (self.started, self.is_backwards) {
-            (false, _) => {}
-            (true, false) => iterator.next(),
-            (true, true) => iterator.prev(),
+    /// Returns the size of two parts of a table together.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self {
+            bytes: self.bytes + other.bytes,
+            keys: self.keys + other.keys,
+            is_compacted: self.is_compacted && other.is_compacted,
         }
-        self.started = true;
-        if let Some((key, value)) = iterator.item() {
-            self.database.count(key.len() + value.len());
-            return Ok(Some(read(key, value)));
-        }
-        let status = iterator.status();
-        self.iterator = None;
-        status.map_err(StoreError::rocks("reading a table"))?;
-        Ok(None)
     }
 }

@@ -7,5 +7,6 @@ pub(crate) mod database;
 pub(crate) mod manifest;
 mod open_file_limit;
 pub(crate) mod options;
+pub(crate) mod scan;
 mod sorted_file;
 pub(crate) mod write_ahead_log;

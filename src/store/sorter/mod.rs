@@ -154,6 +154,11 @@ pub struct Sorter {
 }
 
 impl Sorter {
+    /// Returns the memory in bytes that the sorter uses about.
+    pub(crate) const fn budget(&self) -> usize {
+        self.budget
+    }
+
     /// Creates a sorter that uses about `budget` bytes of memory and spills to files in `folder`.
     #[must_use]
     pub fn new(folder: &Path, budget: usize) -> Self {

@@ -3,7 +3,7 @@
 //! Changes are sorted by table and key, in memory or, beyond the budget, on disk. A small set becomes one
 //! atomic write, a large one the sorted files of a bulk load.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::codec::Malformed;
 use super::schema::ALL;
@@ -132,6 +132,27 @@ impl Changes {
     #[must_use]
     pub(crate) fn is_large(&self) -> bool {
         self.sorter.spilled()
+    }
+
+    /// Splits the changes into one set for each folder, into which it spills. `part_of` returns the number of the
+    /// set for a table and a key. The sets share the budget.
+    pub(crate) fn split(
+        self,
+        folders: &[PathBuf],
+        part_of: impl Fn(&'static str, &[u8]) -> usize,
+    ) -> Result<Vec<Self>, StoreError> {
+        let share = self.sorter.budget() / folders.len().max(1);
+        let mut parts: Vec<Self> = folders
+            .iter()
+            .map(|folder| Self::new(folder, share))
+            .collect();
+        let mut changes = self.finish()?;
+        while let Some((table, key, value)) = changes.next_change()? {
+            let part = parts.get_mut(part_of(table, key));
+            let part = part.ok_or(StoreError::Full("part"))?;
+            part.put_raw(table, key, value)?;
+        }
+        Ok(parts)
     }
 
     /// Sorts the changes by table and key, each key once.

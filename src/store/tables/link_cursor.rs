@@ -17,6 +17,7 @@ where
     LinkBlock<T>: Value,
 {
     /// Creates a cursor over a table of links.
+    #[must_use]
     pub const fn new(store: &'a Store, table: &'static Table<LinkKey, LinkBlock<T>>) -> Self {
         Self {
             store,

@@ -3,17 +3,18 @@
 use std::iter::from_fn;
 use std::marker::PhantomData;
 
-use super::store::{Store, decode_key, decode_value};
+use super::entries::{decode_key, decode_value};
+use super::merged_scan::SiteCursor;
+use super::store::Store;
 use super::table::{Key, Table, Value};
 use crate::error::StoreError;
-use crate::rocks::cursor::Cursor;
 use seedbank_algorithms::page::SiteId;
 
 /// A scan of a table by site. Sites can be read in any order; reading the next site in the order of ids needs no
 /// seek.
 pub struct SiteScan<'a, K, V> {
     table: &'static str,
-    cursor: Cursor<'a>,
+    cursor: SiteCursor<'a>,
     _types: PhantomData<fn() -> (K, V)>,
 }
 
@@ -25,7 +26,7 @@ impl Store {
     ) -> Result<SiteScan<'_, K, V>, StoreError> {
         Ok(SiteScan {
             table: table.name,
-            cursor: self.rocks.cursor(table.name)?,
+            cursor: self.site_cursor(table.name)?,
             _types: PhantomData,
         })
     }

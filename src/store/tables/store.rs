@@ -1,26 +1,38 @@
 //! Typed reads of the tables of a bank, in the live database or in a published state.
 
 use std::cell::RefCell;
-use std::fmt::Write;
-use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use super::entries::Entries;
+use super::merged_scan::{MergedScan, SiteCursor, TableScan};
+use super::parts::key_range::KeyRange;
+use super::parts::part_database::{PartCursor, PartDatabase, PartScan};
 use super::records::lineage::StateId;
 use super::records::{Counters, Intent, Lineage, Meta, Settings, UndoRecord};
 use super::schema::{self as tables, MetaKey};
+use super::shards::Parts;
 use super::table::{Key, Table, Value};
 use crate::error::StoreError;
 use crate::format::OLDER;
-use crate::rocks::database::{Database, Scan, TableSize};
+use crate::rocks::database::{Database, TableSize};
 use crate::table_info::TableInfo;
-use seedbank_algorithms::page::SiteId;
 
 /// The tables of a bank, open for reading.
 pub struct Store {
-    pub(crate) rocks: Database,
+    /// The only database, or that of the first part of a cluster bank.
+    pub(crate) rocks: Arc<Database>,
+    /// All parts; `None` unless it is a cluster bank.
+    cluster: Option<PartDatabases>,
     /// The folder of the graph image; `None` if it is not used.
     image_folder: Option<PathBuf>,
+}
+
+/// The databases of all parts of a cluster bank.
+struct PartDatabases {
+    parts: Parts,
+    databases: Vec<PartDatabase>,
 }
 
 /// Returns the error of a key of `meta` with a record of another key.
@@ -29,20 +41,94 @@ fn other_record(key: MetaKey) -> StoreError {
     StoreError::damaged(tables::META.name, format!("{key:?}"), what)
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 impl Store {
     /// Creates the store of a database, without a graph image.
-    pub(crate) const fn new(rocks: Database) -> Self {
+    pub(crate) fn new(rocks: Database) -> Self {
         Self {
-            rocks,
+            rocks: Arc::new(rocks),
+            cluster: None,
             image_folder: None,
+        }
+    }
+
+    /// Adds the databases of the parts of a cluster bank after the first.
+    pub(crate) fn add_parts(&mut self, parts: Parts, others: Vec<PartDatabase>) {
+        let first = PartDatabase::Local(Arc::clone(&self.rocks));
+        let databases = std::iter::once(first).chain(others).collect();
+        self.cluster = Some(PartDatabases { parts, databases });
+    }
+
+    /// Returns the parts of a cluster bank; `None` for any other bank.
+    pub(crate) fn parts(&self) -> Option<Parts> {
+        self.cluster.as_ref().map(|cluster| cluster.parts)
+    }
+
+    /// Calls `read` with the value at a key; `None` if there is no value.
+    fn get_raw<T>(
+        &self,
+        table: &'static str,
+        key: &[u8],
+        read: impl FnOnce(&[u8]) -> T,
+    ) -> Result<Option<T>, StoreError> {
+        match &self.cluster {
+            None => self.rocks.get(table, key, read),
+            Some(cluster) => {
+                let part = cluster.parts.of_key(table, key).unwrap_or(0);
+                cluster.part(part)?.get(table, key, read)
+            }
+        }
+    }
+
+    /// Opens a scan of a range whose keys start with `prefix`.
+    fn open_scan(
+        &self,
+        table: &'static str,
+        prefix: &[u8],
+        range: &KeyRange,
+    ) -> Result<TableScan<'_>, StoreError> {
+        let Some(cluster) = &self.cluster else {
+            let scan = range.scan(&self.rocks, table)?;
+            return Ok(TableScan::One(PartScan::Local(scan)));
+        };
+        if let Some(part) = cluster.parts.of_prefix(table, prefix) {
+            return Ok(TableScan::One(cluster.part(part)?.scan(table, range)?));
+        }
+        let scans = cluster.databases.iter();
+        let scans = scans.map(|database| database.scan(table, range));
+        let scans = scans.collect::<Result<_, _>>()?;
+        Ok(TableScan::Merged(MergedScan::new(
+            scans,
+            range.is_descending,
+        )))
+    }
+
+    /// Scans a table without decoding its entries.
+    pub(super) fn scan_raw(&self, table: &'static str) -> Result<TableScan<'_>, StoreError> {
+        self.open_scan(table, &[], &KeyRange::ascending(&[], None))
+    }
+
+    /// Opens a cursor over a table whose keys start with a site.
+    pub(super) fn site_cursor(&self, table: &'static str) -> Result<SiteCursor<'_>, StoreError> {
+        let cursors = match &self.cluster {
+            None => vec![PartCursor::Local(self.rocks.cursor(table)?)],
+            Some(cluster) => {
+                let cursors = cluster.databases.iter();
+                let cursors = cursors.map(|database| database.cursor(table));
+                cursors.collect::<Result<_, _>>()?
+            }
+        };
+        Ok(SiteCursor::new(table, self.parts(), cursors))
+    }
+
+    /// Sums a number over the databases of all parts.
+    fn sum(
+        &self,
+        of_one: impl Fn(&Database) -> u64,
+        of_part: impl Fn(&PartDatabase) -> u64,
+    ) -> u64 {
+        match &self.cluster {
+            None => of_one(&self.rocks),
+            Some(cluster) => cluster.databases.iter().map(of_part).sum(),
         }
     }
 
@@ -81,7 +167,7 @@ impl Store {
         table: &Table<K, V>,
         key: &K,
     ) -> Result<Option<V>, StoreError> {
-        match self.rocks.get(table.name, &key.bytes(), V::decode)? {
+        match self.get_raw(table.name, &key.bytes(), V::decode)? {
             None => Ok(None),
             Some(Ok(value)) => Ok(Some(value)),
             Some(Err(e)) => Err(StoreError::damaged(table.name, format!("{key:?}"), e)),
@@ -97,7 +183,7 @@ impl Store {
 
     /// Returns whether a key exists.
     pub fn has<K: Key, V: Value>(&self, table: &Table<K, V>, key: &K) -> Result<bool, StoreError> {
-        Ok(self.rocks.get(table.name, &key.bytes(), |_| ())?.is_some())
+        Ok(self.get_raw(table.name, &key.bytes(), |_| ())?.is_some())
     }
 
     /// Iterates over all entries of a table, in key order.
@@ -114,7 +200,8 @@ impl Store {
         table: &Table<K, V>,
         prefix: &[u8],
     ) -> Result<Entries<'_, K, V>, StoreError> {
-        let scan = self.rocks.scan(table.name, prefix, prefix_end(prefix))?;
+        let range = KeyRange::ascending(prefix, prefix_end(prefix));
+        let scan = self.open_scan(table.name, prefix, &range)?;
         Ok(Entries::new(table, scan))
     }
 
@@ -142,15 +229,15 @@ impl Store {
         table: &Table<K, V>,
         sites: Range<u32>,
     ) -> Result<Entries<'_, K, V>, StoreError> {
-        let until = sites.end.to_be_bytes().to_vec();
         let from = sites.start.to_be_bytes();
+        let mut range = KeyRange::ascending(&from, Some(sites.end.to_be_bytes().to_vec()));
         // The last block of a single site also has the next sites, which are likely to be read next.
-        let scan = if sites.len() > 1 {
-            self.rocks.scan_once(table.name, &from, until)?
-        } else {
-            self.rocks.scan(table.name, &from, Some(until))?
-        };
-        Ok(Entries::new(table, scan))
+        range.is_read_once = sites.len() > 1;
+        let prefix = if range.is_read_once { &[] } else { &from[..] };
+        Ok(Entries::new(
+            table,
+            self.open_scan(table.name, prefix, &range)?,
+        ))
     }
 
     /// Iterates over the entries at or after `from` whose keys start with `prefix`, in key order.
@@ -160,10 +247,10 @@ impl Store {
         from: &K,
         prefix: &[u8],
     ) -> Result<Entries<'_, K, V>, StoreError> {
-        let (from, until) = (from.bytes(), prefix_end(prefix));
+        let range = KeyRange::ascending(&from.bytes(), prefix_end(prefix));
         Ok(Entries::new(
             table,
-            self.rocks.scan(table.name, &from, until)?,
+            self.open_scan(table.name, prefix, &range)?,
         ))
     }
 
@@ -174,8 +261,12 @@ impl Store {
         from: &K,
         prefix: &[u8],
     ) -> Result<Entries<'_, K, V>, StoreError> {
-        let scan = self.rocks.scan_back(table.name, &from.bytes(), prefix)?;
-        Ok(Entries::new(table, scan))
+        let mut range = KeyRange::ascending(&from.bytes(), Some(prefix.to_vec()));
+        range.is_descending = true;
+        Ok(Entries::new(
+            table,
+            self.open_scan(table.name, prefix, &range)?,
+        ))
     }
 
     /// Returns the settings of the bank.
@@ -203,13 +294,26 @@ impl Store {
         }
     }
 
-    /// Returns the record for undoing the last batch; `None` if it cannot be undone.
+    /// Returns the record for undoing the last batch; `None` if it cannot be undone. Its entries are those of all
+    /// parts of a cluster bank.
     pub fn undo_record(&self) -> Result<Option<UndoRecord>, StoreError> {
-        match self.get(&tables::META, &MetaKey::Undo)? {
-            None => Ok(None),
-            Some(Meta::Undo(undo)) => Ok(Some(undo)),
-            Some(_) => Err(other_record(MetaKey::Undo)),
+        let first = match self.get(&tables::META, &MetaKey::Undo)? {
+            None => return Ok(None),
+            Some(Meta::Undo(undo)) => undo,
+            Some(_) => return Err(other_record(MetaKey::Undo)),
+        };
+        let others = self.cluster.iter().flat_map(|cluster| &cluster.databases);
+        let mut all = first;
+        for database in others.skip(1) {
+            let key = MetaKey::Undo.bytes();
+            let record = database.get(tables::META.name, &key, Meta::decode)?;
+            let Some(Ok(Meta::Undo(other))) = record else {
+                let what = "a part of the bank lacks the record";
+                return Err(StoreError::damaged(tables::META.name, "Undo", what));
+            };
+            all.add_part(&other);
         }
+        Ok(Some(all))
     }
 
     /// Returns the intent of the unfinished bulk load; `None` if there is none.
@@ -267,28 +371,43 @@ impl Store {
 
     /// Returns the size of every table on disk.
     pub fn sizes(&self) -> Result<Vec<(&'static TableInfo, TableSize)>, StoreError> {
-        let sizes = tables::ALL.iter();
-        sizes
-            .map(|table| Ok((table, self.rocks.size(table.name)?)))
-            .collect()
+        let size = |table: &'static TableInfo| {
+            let Some(cluster) = &self.cluster else {
+                return Ok((table, self.rocks.size(table.name)?));
+            };
+            let mut size = TableSize::EMPTY;
+            for database in &cluster.databases {
+                size = size.plus(database.size(table.name)?);
+            }
+            Ok((table, size))
+        };
+        tables::ALL.iter().map(size).collect()
     }
 
     /// Returns the size of the log in bytes.
     #[must_use]
     pub fn log_bytes(&self) -> u64 {
-        self.rocks.log_bytes()
+        self.sum(Database::log_bytes, PartDatabase::log_bytes)
     }
 
     /// Returns the number of reads since the store was opened: gets, and entries that scans returned.
     #[must_use]
     pub fn reads(&self) -> u64 {
-        self.rocks.reads()
+        self.sum(Database::reads, PartDatabase::reads)
     }
 
     /// Returns the number of bytes of keys and values read since the store was opened.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
-        self.rocks.bytes_read()
+        self.sum(Database::bytes_read, PartDatabase::bytes_read)
+    }
+}
+
+impl PartDatabases {
+    /// Returns the database of a part.
+    fn part(&self, part: usize) -> Result<&PartDatabase, StoreError> {
+        let database = self.databases.get(part);
+        database.ok_or_else(|| StoreError::state("cluster", format!("part {part} is not open")))
     }
 }
 
@@ -298,117 +417,4 @@ fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
     let mut until = prefix[..=end].to_vec();
     until[end] += 1;
     Some(until)
-}
-
-/// An iterator over entries of a table. An entry that cannot be decoded is an error and does not end
-/// the iteration.
-pub struct Entries<'a, K, V> {
-    table: &'static str,
-    scan: Scan<'a>,
-    _types: PhantomData<fn() -> (K, V)>,
-}
-
-impl<'a, K: Key, V: Value> Entries<'a, K, V> {
-    const fn new(table: &Table<K, V>, scan: Scan<'a>) -> Self {
-        Self {
-            table: table.name,
-            scan,
-            _types: PhantomData,
-        }
-    }
-
-    /// Returns the next entry whose key is wanted, without decoding the values of other entries.
-    pub fn next_where(
-        &mut self,
-        is_wanted: impl Fn(&K) -> bool,
-    ) -> Option<Result<(K, V), StoreError>> {
-        let table = self.table;
-        let read = |key: &[u8], value: &[u8]| match decode_key(table, key) {
-            Ok(key) => is_wanted(&key).then(|| decode_value(table, key, value)),
-            Err(e) => Some(Err(e)),
-        };
-        loop {
-            match self.scan.next_with(read).transpose()? {
-                Ok(None) => {}
-                Ok(Some(entry)) => return Some(entry),
-                Err(e) => return Some(Err(e)),
-            }
-        }
-    }
-
-    /// Returns the next entries: at most `most`, and none after `bytes` bytes of keys and values. Empty at the end.
-    pub(crate) fn next_part(
-        &mut self,
-        most: usize,
-        bytes: usize,
-    ) -> Vec<Result<(K, V), StoreError>> {
-        let table = self.table;
-        let mut part = Vec::new();
-        let mut taken = 0;
-        while part.len() < most && taken < bytes {
-            let entry = self.scan.next_with(|key, value| {
-                taken += key.len() + value.len();
-                decode_value(table, decode_key(table, key)?, value)
-            });
-            match entry {
-                Ok(None) => break,
-                Ok(Some(entry)) => part.push(entry),
-                Err(e) => {
-                    part.push(Err(e));
-                    break;
-                }
-            }
-        }
-        part
-    }
-}
-
-pub(super) fn decode_key<K: Key>(table: &'static str, key: &[u8]) -> Result<K, StoreError> {
-    let what = "the key cannot be decoded";
-    K::take(key).ok_or_else(|| StoreError::damaged(table, hexadecimal(key), what))
-}
-
-pub(super) fn decode_value<K: Key, V: Value>(
-    table: &'static str,
-    key: K,
-    value: &[u8],
-) -> Result<(K, V), StoreError> {
-    match V::decode(value) {
-        Ok(value) => Ok((key, value)),
-        Err(e) => Err(StoreError::damaged(table, format!("{key:?}"), e)),
-    }
-}
-
-impl Entries<'_, (SiteId, String), u32> {
-    /// Calls `read` with the next entry, without copying its key; `None` at the end.
-    pub fn next_with<T>(
-        &mut self,
-        read: impl FnOnce(SiteId, &str, u32) -> T,
-    ) -> Result<Option<T>, StoreError> {
-        let table = self.table;
-        let read = |key: &[u8], value: &[u8]| {
-            let parts = key.split_first_chunk::<4>();
-            let parts = parts.and_then(|(site, text)| {
-                let site = SiteId(u32::from_be_bytes(*site));
-                Some((site, std::str::from_utf8(text).ok()?))
-            });
-            let Some((site, text)) = parts else {
-                let key = hexadecimal(key);
-                return Err(StoreError::damaged(table, key, "the key cannot be decoded"));
-            };
-            match u32::decode(value) {
-                Ok(value) => Ok(read(site, text, value)),
-                Err(e) => Err(StoreError::damaged(table, format!("{:?}", (site, text)), e)),
-            }
-        };
-        self.scan.next_with(read)?.transpose()
-    }
-}
-
-impl<K: Key, V: Value> Iterator for Entries<'_, K, V> {
-    type Item = Result<(K, V), StoreError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.next_where(|_| true)
-    }
 }

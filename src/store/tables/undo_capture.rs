@@ -99,7 +99,7 @@ impl Store {
     ) -> Result<(), E> {
         if undo.is_first() {
             for table in ALL.iter().filter(|table| is_undoable(table)) {
-                let mut entries = self.rocks.scan(table.name, &[], None)?;
+                let mut entries = self.scan_raw(table.name)?;
                 while let Some(taken) = entries.next_with(|key, _| each(table.name, key, None))? {
                     taken?;
                 }

@@ -129,7 +129,7 @@ impl Bank {
     /// reading each line of bad records and of lists.
     pub fn forget(&self, request: &ForgetRequest) -> Result<ForgetReport> {
         let watch = self.watch();
-        let writer = Writer::open(self.path(), request.wait, watch)?;
+        let writer = self.open_writer(request.wait, watch)?;
         let naming = writable_naming(&writer)?;
         let names = NameSet::parse(&request.what, naming)?;
         self.forget_names(&writer, &names, request, watch)
@@ -151,7 +151,7 @@ impl Bank {
         else {
             return Ok(None);
         };
-        let writer = Writer::open(self.path(), request.wait, watch)?;
+        let writer = self.open_writer(request.wait, watch)?;
         writable_naming(&writer)?;
         let names = NameSet::blocked_by(&writer, &other_bank, secret, &blocklist, watch)?;
         let request = ForgetRequest {

@@ -108,6 +108,8 @@ pub enum Meta {
     Intent(Intent),
     /// The identities of the bank and of its state.
     Lineage(Lineage),
+    /// The number of ids that were assigned in each shard of a cluster bank.
+    Shards(Vec<u32>),
 }
 
 /// A site.

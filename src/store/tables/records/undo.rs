@@ -97,6 +97,13 @@ impl UndoRecord {
         self.before.batch == 0
     }
 
+    /// Adds the entries of another part of a cluster bank.
+    pub(crate) fn add_part(&mut self, other: &Self) {
+        self.entries += other.entries;
+        self.bytes += other.bytes;
+        self.sum = self.sum.wrapping_add(other.sum);
+    }
+
     /// Counts a decoded entry.
     pub(crate) fn add(&mut self, key: &UndoKey, previous: Option<&[u8]>) {
         let mut value = Vec::new();

@@ -1,0 +1,171 @@
+//! The coordinator as a member sees it.
+
+use std::any::Any;
+use std::io;
+use std::net::TcpStream;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use crate::connection::{Connection, Heartbeat};
+use crate::error::ClusterError;
+use crate::frame::{Frame, Kind, MAX_PAYLOAD};
+use crate::outcome::Outcome;
+use crate::wait::{self, lock};
+
+/// Computes the answer to a request. The error is a message for the coordinator.
+pub type Handler<'a> = dyn Fn(&[u8]) -> Result<Vec<u8>, String> + Sync + 'a;
+
+/// The connection of a member to the coordinator. Dropping it ends the connection, which the coordinator
+/// reports as a loss of the member.
+#[derive(Debug)]
+pub struct Host {
+    connection: Arc<Connection>,
+    /// Ends the connection when it is dropped.
+    _heartbeat: Heartbeat,
+}
+
+impl Host {
+    pub(crate) fn new(stream: TcpStream, address: &str, patience: Duration) -> io::Result<Self> {
+        let connection = Connection::new(stream, 0, address, patience)?;
+        Ok(Self {
+            _heartbeat: Heartbeat::start(&connection)?,
+            connection,
+        })
+    }
+
+    /// Serves requests with `threads` threads (at least one) until the coordinator reports the outcome of
+    /// the command. The connection is over when this returns.
+    ///
+    /// Fails if the coordinator is lost, if a handler panics, and soon after `stop` returns true. Returns
+    /// once the handlers that are running have returned.
+    pub fn serve(
+        &self,
+        handler: &Handler<'_>,
+        threads: usize,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Outcome, ClusterError> {
+        let (requested, requests) = mpsc::channel();
+        let requests = Mutex::new(requests);
+        let (ended, end) = mpsc::channel();
+        let result = thread::scope(|scope| {
+            let result = self.start(scope, handler, threads, requested, &requests, ended);
+            let result = result.map_err(ClusterError::Setup).and_then(|()| {
+                // A message comes in any case: the receiving thread sends one before it ends.
+                wait::receive(&end, stop)?.unwrap_or(Err(ClusterError::Interrupted))
+            });
+            // Ends the threads of the scope. The confirmation of an outcome was sent before.
+            self.connection.lose("this process closed the connection");
+            result
+        });
+        // A panic precedes its consequences, such as a coordinator that ends because of it.
+        let is_panic = |result: &_| matches!(result, Err(ClusterError::Panic { .. }));
+        end.try_iter().find(is_panic).unwrap_or(result)
+    }
+
+    /// Starts the threads of `serve`.
+    fn start<'scope>(
+        &'scope self,
+        scope: &'scope thread::Scope<'scope, '_>,
+        handler: &'scope Handler<'_>,
+        threads: usize,
+        requested: Sender<Frame>,
+        requests: &'scope Mutex<Receiver<Frame>>,
+        ended: Sender<Result<Outcome, ClusterError>>,
+    ) -> io::Result<()> {
+        for _ in 0..threads.max(1) {
+            let ended = ended.clone();
+            let name = "handler".to_owned();
+            thread::Builder::new()
+                .name(name)
+                .spawn_scoped(scope, move || {
+                    if let Err(error) = self.work(handler, requests) {
+                        // `serve` has ended for another reason if nobody receives this.
+                        let _ = ended.send(Err(error));
+                    }
+                })?;
+        }
+        let name = "process 0".to_owned();
+        thread::Builder::new()
+            .name(name)
+            .spawn_scoped(scope, move || {
+                let _ = ended.send(self.receive(&requested));
+            })?;
+        Ok(())
+    }
+
+    /// Queues requests until the connection ends. The queue has no limit of its own: the coordinator has as
+    /// many requests in flight as it has threads that call.
+    fn receive(&self, requested: &Sender<Frame>) -> Result<Outcome, ClusterError> {
+        let mut reader = self.connection.reader();
+        loop {
+            let frame = self.connection.receive(&mut reader)?;
+            match frame.kind {
+                // `serve` keeps the receiver, so sending does not fail.
+                Kind::Request => drop(requested.send(frame)),
+                Kind::Finish => {
+                    if let Some(outcome) = Outcome::decode(&frame.body) {
+                        // A coordinator that is gone by now does not change the outcome.
+                        let _ = self.connection.send_outcome(&outcome);
+                        return Ok(outcome);
+                    }
+                    self.connection.lose_to(frame.kind);
+                }
+                unexpected => self.connection.lose_to(unexpected),
+            }
+        }
+    }
+
+    /// Handles requests until the connection is over. The error is a panic of the handler.
+    fn work(
+        &self,
+        handler: &Handler<'_>,
+        requests: &Mutex<Receiver<Frame>>,
+    ) -> Result<(), ClusterError> {
+        loop {
+            // Bound to a name, so that the lock is released before the request is handled.
+            let request = lock(requests).recv();
+            let Ok(Frame { id, body, .. }) = request else {
+                return Ok(());
+            };
+            if self.connection.is_over() {
+                return Ok(());
+            }
+            // The handler is not called again after a panic.
+            let (answer, panic) = match panic::catch_unwind(AssertUnwindSafe(|| handler(&body))) {
+                Ok(answer) => (answer, None),
+                Err(panic) => {
+                    let message = panic_message(&*panic);
+                    let error = ClusterError::Panic { message };
+                    (Err(error.to_string()), Some(error))
+                }
+            };
+            let answer = answer.and_then(|answer| {
+                (answer.len() <= MAX_PAYLOAD)
+                    .then_some(answer)
+                    .ok_or_else(too_large)
+            });
+            // A lost connection is reported by the thread that receives.
+            let _ = match answer {
+                Ok(answer) => self.connection.send(Kind::Answer, id, &answer),
+                Err(message) => self.connection.send(Kind::Failure, id, message.as_bytes()),
+            };
+            if let Some(error) = panic {
+                return Err(error);
+            }
+        }
+    }
+}
+
+fn too_large() -> String {
+    format!("expected an answer of at most {MAX_PAYLOAD} bytes, found more")
+}
+
+/// The text of a panic.
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("no message").to_owned()
+}

@@ -1,0 +1,119 @@
+//! The connecting side: a member connects to the coordinator.
+
+use std::io;
+use std::net::{TcpStream, ToSocketAddrs};
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::agreement::Agreement;
+use crate::error::{ClusterError, NumberError};
+use crate::greeting::{GreetingError, Session};
+use crate::host::Host;
+use crate::members::Members;
+use crate::wait::{self, POLL_INTERVAL};
+
+/// The time between two attempts to connect.
+const RETRY_INTERVAL: Duration = Duration::from_millis(200);
+/// The longest time for one attempt to open a connection.
+const CONNECT_TIME: Duration = Duration::from_secs(5);
+
+/// Connects member `process` to process 0. Retries until the deadline of the members file, since process 0
+/// may start later; ends at once if process 0 refuses this process, and soon after `stop` returns true.
+pub fn join(
+    members: &Members,
+    process: usize,
+    agreement: &Agreement,
+    stop: &dyn Fn() -> bool,
+) -> Result<Host, ClusterError> {
+    let processes = members.processes().len();
+    if !(1..processes).contains(&process) {
+        return Err(NumberError::Member {
+            processes,
+            found: process,
+        }
+        .into());
+    }
+    let address = members.processes()[0].address();
+    let until = Instant::now() + members.deadline();
+    let session = Arc::new(Session::new(members, agreement));
+    loop {
+        let error = match attempt(&session, process, address, until, stop)? {
+            Ok(stream) => {
+                return Host::new(stream, address, members.patience()).map_err(ClusterError::Setup);
+            }
+            Err(error) => error,
+        };
+        let address = address.to_owned();
+        match error {
+            GreetingError::SecretRefused => return Err(ClusterError::SecretRefused { address }),
+            GreetingError::Unproved => return Err(ClusterError::NotCoordinator { address }),
+            GreetingError::Disagreement(difference) => return Err(difference.into()),
+            GreetingError::Duplicate(process) => return Err(ClusterError::Duplicate { process }),
+            _ => {}
+        }
+        if Instant::now() + RETRY_INTERVAL >= until {
+            return Err(ClusterError::Unreachable {
+                address,
+                seconds: members.deadline().as_secs(),
+                why: error.to_string(),
+            });
+        }
+        let next = Instant::now() + RETRY_INTERVAL;
+        while Instant::now() < next {
+            if stop() {
+                return Err(ClusterError::Interrupted);
+            }
+            thread::sleep(POLL_INTERVAL);
+        }
+    }
+}
+
+/// Connects and greets once, in a thread, because neither the resolution of a name nor a connection can be
+/// interrupted. The outer error ends all attempts.
+fn attempt(
+    session: &Arc<Session>,
+    process: usize,
+    address: &str,
+    until: Instant,
+    stop: &dyn Fn() -> bool,
+) -> Result<Result<TcpStream, GreetingError>, ClusterError> {
+    let (connected, result) = mpsc::sync_channel(1);
+    let (session, address) = (Arc::clone(session), address.to_owned());
+    let task = move || {
+        let result = connect(&address, until).map_err(GreetingError::Io);
+        let result = result.and_then(|stream| {
+            session.call(&stream, process, until)?;
+            Ok(stream)
+        });
+        // An interrupted `join` does not receive it; the connection is closed.
+        let _ = connected.send(result);
+    };
+    let thread = thread::Builder::new().name("join".to_owned());
+    thread.spawn(task).map_err(ClusterError::Setup)?;
+    match wait::receive(&result, &|| stop() || Instant::now() > until) {
+        Ok(Some(result)) => Ok(result),
+        Err(error) if stop() => Err(error),
+        // The resolution of a name took too long.
+        Ok(None) | Err(_) => Ok(Err(io::Error::from(io::ErrorKind::TimedOut).into())),
+    }
+}
+
+/// Opens a connection to the first of the addresses of a name that accepts one.
+fn connect(address: &str, until: Instant) -> io::Result<TcpStream> {
+    let mut last = io::Error::other("the name has no address");
+    for address in address.to_socket_addrs()? {
+        let left = until
+            .saturating_duration_since(Instant::now())
+            .min(CONNECT_TIME);
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        match TcpStream::connect_timeout(&address, left) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}

@@ -1,0 +1,64 @@
+//! Connections between the processes of a cluster bank, a set of databases that is distributed over
+//! several processes.
+//!
+//! A command is started once per process with the same members file. Process 0, the coordinator, runs the
+//! command and sends requests to the others, the members, which serve them until the coordinator reports
+//! the outcome:
+//!
+//! ```text
+//! process 0  coordinate() -> Vec<Peer>   Peer::call()    finish()
+//!                 ^                          |   ^           |
+//!                 | greeting         request |   | answer    | outcome
+//!                 |                          v   |           v
+//! process n  join() -> Host               Host::serve() -> Outcome
+//! ```
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | `members` | the members file: addresses, banks, the secret, time limits |
+//! | `bank_ranges` | lists of bank numbers such as `0-3,8` |
+//! | `process_number` | the number of this process, given or set by Slurm or Kubernetes |
+//! | `agreement` | values that all processes must share |
+//! | `greeting` | proof of the secret by both sides, then comparison of their agreements |
+//! | `coordinate` | the accepting side: waits for all members |
+//! | `join` | the connecting side: retries until the coordinator accepts |
+//! | `outcome` | how a command ended |
+//! | `frame` | the encoding of messages after the proof |
+//! | `connection` | one TCP connection with heartbeats and detection of its loss |
+//! | `peer` | a member as the coordinator sees it |
+//! | `host` | the coordinator as a member sees it |
+//! | `wait` | waiting for messages and locks |
+//!
+//! # Security
+//!
+//! Both sides prove that they know the secret before they read or send anything else, so strangers
+//! cannot take part. The connection itself is neither encrypted nor signed: the network between the
+//! processes must be trusted not to read or change packets.
+
+#![forbid(unsafe_code)]
+
+mod agreement;
+mod bank_ranges;
+mod connection;
+mod coordinate;
+mod error;
+mod frame;
+mod greeting;
+mod host;
+mod join;
+mod members;
+mod outcome;
+mod peer;
+mod process_number;
+mod wait;
+
+pub use agreement::{Agreement, Difference};
+pub use bank_ranges::BankRangesError;
+pub use coordinate::coordinate;
+pub use error::{ClusterError, MembersError, NumberError};
+pub use frame::MAX_PAYLOAD;
+pub use host::{Handler, Host};
+pub use join::join;
+pub use members::{Members, Process};
+pub use outcome::Outcome;
+pub use peer::{Peer, finish};

@@ -1,0 +1,321 @@
+//! Serves the parts of a cluster bank that a process has to the process that runs a command.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use super::part_files::{PartStatus, ensure_part, part_folder, part_kind};
+use super::part_states::open_state;
+use super::part_writer::{clear_part, open_part};
+use crate::error::StoreError;
+use crate::publish::other_part::PrepareRecord;
+use crate::publish::writer::{Writer, writer_lock};
+use crate::rocks::compact_small_files::compact_small_files;
+use crate::rocks::database::Database;
+use crate::tables::ALL;
+use crate::tables::changes::Changes;
+use crate::tables::parts::key_range::KeyRange;
+use crate::tables::parts::message::{Fields, Message, Operation, malformed};
+use crate::tables::parts::remote_database::{AFTER_FIRST, DESCENDING, READ_ONCE};
+use crate::tables::shards::Parts;
+use seedbank_algorithms::watch::Watch;
+
+/// The memory in bytes for the changes of a part, if the command does not limit it.
+const CHANGES_MEMORY: usize = 64 << 20;
+
+/// The most entries in the answer to a scan.
+const MAX_ENTRIES: usize = 1 << 16;
+
+/// The parts of a cluster bank that a process serves.
+pub struct PartServer {
+    bank: PathBuf,
+    parts: Parts,
+    own: BTreeSet<u32>,
+    open: Mutex<OpenParts>,
+    databases: RwLock<HashMap<u64, OpenDatabase>>,
+}
+
+/// The parts that are locked or open for writing.
+#[derive(Default)]
+struct OpenParts {
+    next_handle: u64,
+    locks: BTreeMap<u32, (File, u32)>,
+    writers: BTreeMap<u32, OpenWriter>,
+}
+
+struct OpenWriter {
+    writer: Arc<Writer>,
+    changes: Option<Changes>,
+    memory: usize,
+}
+
+/// A database that can be read.
+struct OpenDatabase {
+    database: Arc<Database>,
+    /// Prevents the removal of a published state.
+    _lock: Option<File>,
+}
+
+fn lock(open: &Mutex<OpenParts>) -> MutexGuard<'_, OpenParts> {
+    // Every operation leaves the maps complete.
+    open.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl PartServer {
+    /// Serves these parts of the cluster bank in a folder.
+    ///
+    /// Fails if a part is missing or belongs to a bank of another number of parts.
+    pub fn new(bank: &Path, own: &BTreeSet<u32>) -> Result<Self, StoreError> {
+        let mut parts = None;
+        for &part in own {
+            let found = part_kind(bank, part)?;
+            let of_bank = *parts.get_or_insert(found);
+            ensure_part(bank, part, of_bank)?;
+        }
+        Ok(Self {
+            bank: bank.to_path_buf(),
+            parts: parts.ok_or(StoreError::Protocol("the process has no part to serve"))?,
+            own: own.clone(),
+            open: Mutex::default(),
+            databases: RwLock::default(),
+        })
+    }
+
+    /// Returns the number of parts of the bank.
+    #[must_use]
+    pub fn parts(&self) -> u32 {
+        self.parts.count()
+    }
+
+    /// Answers a request. Many threads may call at once.
+    pub fn answer(&self, request: &[u8], watch: &dyn Watch) -> Result<Vec<u8>, StoreError> {
+        let mut fields = Fields(request);
+        let answer = match fields.operation()? {
+            Operation::OpenState => self.open_state(&mut fields)?,
+            Operation::Close => {
+                let handle = fields.number()?;
+                self.write_databases().remove(&handle);
+                Message::default()
+            }
+            Operation::Get => self.get(&mut fields)?,
+            Operation::Scan => self.scan(&mut fields)?,
+            Operation::Size => {
+                let database = self.database(&mut fields)?;
+                let size = database.size(table(&mut fields)?)?;
+                let answer = Message::default().number(size.bytes).number(size.keys);
+                answer.number(size.is_compacted.into())
+            }
+            Operation::LogBytes => {
+                Message::default().number(self.database(&mut fields)?.log_bytes())
+            }
+            Operation::Lock => {
+                let part = self.part(&mut fields)?;
+                let format = ensure_part(&self.bank, part, self.parts)?;
+                let file = writer_lock(&part_folder(&self.bank, part), false, watch)?;
+                lock(&self.open).locks.insert(part, (file, format));
+                PartStatus::read(&part_folder(&self.bank, part))?.message()
+            }
+            Operation::Discard => {
+                clear_part(&self.bank, self.part(&mut fields)?)?;
+                Message::default()
+            }
+            Operation::OpenWriter => self.open_writer(&mut fields, watch)?,
+            Operation::LimitMemory => {
+                let part = self.part(&mut fields)?;
+                let memory = usize::try_from(fields.number()?).unwrap_or(usize::MAX);
+                if let Some(open) = lock(&self.open).writers.get_mut(&part) {
+                    open.memory = memory;
+                    open.writer.limit_memory(memory);
+                }
+                Message::default()
+            }
+            Operation::Compact => {
+                let writer = self.writer(self.part(&mut fields)?)?;
+                compact_small_files(&writer.store.rocks)?;
+                Message::default()
+            }
+            Operation::Change => self.change(&mut fields)?,
+            Operation::Prepare => self.prepare(&mut fields)?,
+            Operation::Finish => {
+                let writer = self.writer(self.part(&mut fields)?)?;
+                writer.finish_prepared(fields.number()?)?;
+                Message::default()
+            }
+            Operation::Unlock => {
+                let part = self.part(&mut fields)?;
+                let mut open = lock(&self.open);
+                open.locks.remove(&part);
+                open.writers.remove(&part);
+                Message::default()
+            }
+        };
+        Ok(answer.into_bytes())
+    }
+
+    fn write_databases(&self) -> std::sync::RwLockWriteGuard<'_, HashMap<u64, OpenDatabase>> {
+        let databases = self.databases.write();
+        databases.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads the number of a part, which must be one of this process.
+    fn part(&self, fields: &mut Fields<'_>) -> Result<u32, StoreError> {
+        let part = u32::try_from(fields.number()?).map_err(|_| malformed())?;
+        if self.own.contains(&part) {
+            Ok(part)
+        } else {
+            Err(StoreError::Protocol("the process does not serve this part"))
+        }
+    }
+
+    fn database(&self, fields: &mut Fields<'_>) -> Result<Arc<Database>, StoreError> {
+        let handle = fields.number()?;
+        let databases = self.databases.read();
+        let databases = databases.unwrap_or_else(PoisonError::into_inner);
+        let found = databases.get(&handle);
+        let found = found.ok_or(StoreError::Protocol("the database is not open"))?;
+        Ok(Arc::clone(&found.database))
+    }
+
+    fn writer(&self, part: u32) -> Result<Arc<Writer>, StoreError> {
+        let open = lock(&self.open);
+        let found = open.writers.get(&part);
+        let found = found.ok_or(StoreError::Protocol("the part is not open for writing"))?;
+        Ok(Arc::clone(&found.writer))
+    }
+
+    /// Adds a database and returns its handle.
+    fn add(&self, database: Arc<Database>, state_lock: Option<File>) -> u64 {
+        let mut open = lock(&self.open);
+        open.next_handle += 1;
+        let handle = open.next_handle;
+        drop(open);
+        let opened = OpenDatabase {
+            database,
+            _lock: state_lock,
+        };
+        self.write_databases().insert(handle, opened);
+        handle
+    }
+
+    fn open_state(&self, fields: &mut Fields<'_>) -> Result<Message, StoreError> {
+        let part = self.part(fields)?;
+        let epoch = fields.number()?;
+        let expected = crate::unpack(fields.bytes()?)?;
+        let opened = open_state(&self.bank, part, self.parts, epoch, expected)?;
+        Ok(match opened {
+            None => Message::default(),
+            Some((store, state_lock)) => {
+                Message::default().number(self.add(store.rocks, Some(state_lock)))
+            }
+        })
+    }
+
+    fn get(&self, fields: &mut Fields<'_>) -> Result<Message, StoreError> {
+        let database = self.database(fields)?;
+        let table = table(fields)?;
+        let found = database.get(table, fields.bytes()?, |value| {
+            Message::default().bytes(value)
+        })?;
+        Ok(found.unwrap_or_default())
+    }
+
+    fn scan(&self, fields: &mut Fields<'_>) -> Result<Message, StoreError> {
+        let database = self.database(fields)?;
+        let table = table(fields)?;
+        let flags = fields.number()?;
+        let bytes = usize::try_from(fields.number()?).map_err(|_| malformed())?;
+        let from = fields.bytes()?;
+        let range = KeyRange {
+            from: from.to_vec(),
+            until: fields.next()?.map(<[u8]>::to_vec),
+            is_descending: flags & DESCENDING > 0,
+            is_read_once: flags & READ_ONCE > 0,
+        };
+        let mut scan = range.scan(&database, table)?;
+        if flags & AFTER_FIRST > 0 && scan.next_key() == Some(from) {
+            scan.next_with(|_, _| ())?;
+        }
+        let mut entries = Message::default();
+        let mut count = 0;
+        let mut is_complete = false;
+        while entries.len() < bytes && count < MAX_ENTRIES {
+            let pushed = scan.next_with(|key, value| {
+                entries.push(key);
+                entries.push(value);
+            })?;
+            if pushed.is_none() {
+                is_complete = true;
+                break;
+            }
+            count += 1;
+        }
+        Ok(Message::default()
+            .number(is_complete.into())
+            .followed_by(&entries))
+    }
+
+    fn open_writer(
+        &self,
+        fields: &mut Fields<'_>,
+        watch: &dyn Watch,
+    ) -> Result<Message, StoreError> {
+        let part = self.part(fields)?;
+        let decided = Some(fields.number()?).filter(|epoch| *epoch > 0);
+        let locked = lock(&self.open).locks.remove(&part);
+        let (file, format) = locked.ok_or(StoreError::Protocol("the part is not locked"))?;
+        let writer = open_part(&self.bank, part, self.parts, (file, format), decided, watch)?;
+        let lineage = crate::pack(&writer.lineage()?)?;
+        let handle = self.add(Arc::clone(&writer.store.rocks), None);
+        let opened = OpenWriter {
+            writer: Arc::new(writer),
+            changes: None,
+            memory: CHANGES_MEMORY,
+        };
+        lock(&self.open).writers.insert(part, opened);
+        Ok(Message::default().number(handle).bytes(&lineage))
+    }
+
+    fn change(&self, fields: &mut Fields<'_>) -> Result<Message, StoreError> {
+        let part = self.part(fields)?;
+        let mut open = lock(&self.open);
+        let found = open.writers.get_mut(&part);
+        let found = found.ok_or(StoreError::Protocol("the part is not open for writing"))?;
+        let spill = found.writer.spill_folder();
+        let memory = found.memory;
+        let changes = found
+            .changes
+            .get_or_insert_with(|| Changes::new(&spill, memory));
+        while !fields.is_empty() {
+            let table = table(fields)?;
+            let key = fields.bytes()?;
+            let value = match fields.bytes()?.split_first() {
+                Some((1, value)) => Some(value),
+                Some((0, [])) => None,
+                _ => return Err(malformed()),
+            };
+            changes.put_raw(table, key, value)?;
+        }
+        Ok(Message::default())
+    }
+
+    fn prepare(&self, fields: &mut Fields<'_>) -> Result<Message, StoreError> {
+        let part = self.part(fields)?;
+        let record: PrepareRecord = crate::unpack(fields.bytes()?)?;
+        let writer = self.writer(part)?;
+        let changes = lock(&self.open)
+            .writers
+            .get_mut(&part)
+            .and_then(|open| open.changes.take());
+        let changes = changes.unwrap_or_else(|| Changes::new(&writer.spill_folder(), 0));
+        record.prepare(&writer, changes)?;
+        Ok(Message::default())
+    }
+}
+
+/// Reads the number of a table.
+fn table(fields: &mut Fields<'_>) -> Result<&'static str, StoreError> {
+    let number = usize::try_from(fields.number()?).ok();
+    let info = number.and_then(|number| ALL.get(number));
+    info.map(|info| info.name).ok_or_else(malformed)
+}

@@ -1,0 +1,128 @@
+//! The states of the parts of a cluster bank, open for reading.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::other_processes::OtherProcesses;
+use super::part_files::{
+    Interrupted, PartStatus, ensure_part, ensure_same_state, interrupted, part_folder,
+};
+use crate::disk::folder::{is_folder, open_regular};
+use crate::error::StoreError;
+use crate::publish::acknowledged::Acknowledged;
+use crate::publish::live_state::{compare_live, read_live};
+use crate::publish::published::{Pointer, state_folder, state_lock};
+use crate::tables::parts::message::{Fields, Message, Operation};
+use crate::tables::parts::part_database::PartDatabase;
+use crate::tables::parts::remote_database::RemoteDatabase;
+use crate::tables::records::Lineage;
+use crate::tables::shards::Parts;
+use crate::tables::store::Store;
+
+/// Opens a published state of a part of this process; `None` if it was removed meanwhile.
+pub(super) fn open_state(
+    bank: &Path,
+    part: u32,
+    parts: Parts,
+    epoch: u64,
+    expected: Lineage,
+) -> Result<Option<(Store, File)>, StoreError> {
+    ensure_part(bank, part, parts)?;
+    let folder = part_folder(bank, part);
+    let Ok(lock) = open_regular(&state_lock(&folder, epoch)) else {
+        return Ok(None);
+    };
+    if lock.lock_shared().is_err() || !is_folder(&state_folder(&folder, epoch)) {
+        return Ok(None);
+    }
+    let pointer = Pointer::read(&folder)?;
+    let store = if pointer.epoch == epoch {
+        pointer.open(&folder)?
+    } else {
+        // The state before the current one, which a commit is about to replace.
+        Store::read(&state_folder(&folder, epoch))?
+    };
+    ensure_same_state(part, store.state_id()?, expected.id())?;
+    Ok(Some((store, lock)))
+}
+
+/// The published states of the parts of a cluster bank after the first.
+pub(crate) struct PartStates {
+    pub(crate) databases: Vec<PartDatabase>,
+    /// Prevent the removal of the states of this process.
+    pub(crate) locks: Vec<File>,
+}
+
+impl PartStates {
+    /// Opens the state that `first`, the store of the first part, has; `None` if it was removed meanwhile, so that
+    /// the first part has a later one.
+    pub(crate) fn open(
+        bank: &Path,
+        parts: Parts,
+        first: &Store,
+        processes: &OtherProcesses,
+    ) -> Result<Option<Self>, StoreError> {
+        let (epoch, lineage) = (first.counters()?.epoch, first.lineage()?);
+        let open = |part: u32| match processes.of_part(part) {
+            None => {
+                let opened = open_state(bank, part, parts, epoch, lineage)?;
+                Ok(opened.map(|(store, lock)| (PartDatabase::Local(store.rocks), Some(lock))))
+            }
+            Some(process) => {
+                let request = Message::request(Operation::OpenState).number(part.into());
+                let request = request.number(epoch).bytes(&crate::pack(&lineage)?);
+                let answer = process.call(&request.into_bytes())?;
+                let mut fields = Fields(&answer);
+                if fields.is_empty() {
+                    return Ok(None);
+                }
+                let database = RemoteDatabase::new(Arc::clone(process), fields.number()?);
+                Ok(Some((PartDatabase::Remote(Arc::new(database)), None)))
+            }
+        };
+        let opened: Vec<Result<_, StoreError>> =
+            (1..parts.count()).into_par_iter().map(open).collect();
+        let mut found = Self {
+            databases: Vec::new(),
+            locks: Vec::new(),
+        };
+        for part in opened {
+            let Some((database, lock)) = part? else {
+                return Ok(None);
+            };
+            found.databases.push(database);
+            found.locks.extend(lock);
+        }
+        Ok(Some(found))
+    }
+}
+
+/// Opens the live databases of all parts, to which nobody writes, read-only; fails unless all have the same state,
+/// the acknowledged one or a later one.
+pub(crate) fn read_live_parts(bank: &Path, parts: Parts) -> Result<Store, StoreError> {
+    let all = (0..parts.count()).map(|part| PartStatus::read(&part_folder(bank, part)));
+    let all = all.collect::<Result<Vec<_>, _>>()?;
+    if !matches!(interrupted(&all)?, Interrupted::None) {
+        let what = "a commit was interrupted; the next command that writes finishes or undoes it";
+        return Err(StoreError::state("live", what));
+    }
+    let open = |part: u32| {
+        let folder = part_folder(bank, part);
+        let acknowledged = Acknowledged::read(&folder)?;
+        compare_live(&folder, acknowledged.as_ref())?;
+        read_live(&folder, acknowledged.as_ref())
+    };
+    let mut first = open(0)?;
+    let expected = first.state_id()?;
+    let mut databases = Vec::new();
+    for part in 1..parts.count() {
+        let store = open(part)?;
+        ensure_same_state(part, store.state_id()?, expected)?;
+        databases.push(PartDatabase::Local(store.rocks));
+    }
+    first.add_parts(parts, databases);
+    Ok(first)
+}

@@ -1,0 +1,155 @@
+//! Where a cluster bank stores a key: sites belong to shards by name, and parts store ranges of shards.
+//!
+//! The low [`SHARD_BITS`] bits of a site's id are its shard, so that a key alone tells the part. The number of
+//! parts is fixed when the bank is created.
+
+use super::schema::{ALL, SITE_IDS};
+use crate::table_info::Placement;
+use seedbank_algorithms::page::SiteId;
+use twox_hash::XxHash64;
+
+/// The number of low bits of a site id that are its shard.
+const SHARD_BITS: u32 = 10;
+
+/// The number of shards, and the largest number of parts.
+pub(crate) const SHARDS: u32 = 1 << SHARD_BITS;
+
+/// The seed of the hash of a site's name: that of Spark's `xxhash64`.
+const SEED: u64 = 42;
+
+/// The offset of the key of the restored entry in a key of `undo`, after the batch and the table.
+const RESTORED_KEY: usize = 5;
+
+/// Returns the shard of the site with this name: `pmod(xxhash64(name), 1024)` in Spark.
+pub(super) fn shard_of_name(name: &str) -> u32 {
+    let hash = XxHash64::oneshot(SEED, name.as_bytes());
+    // The remainder of a power of two is the same for signed and unsigned numbers.
+    u32::try_from(hash % u64::from(SHARDS)).unwrap_or(0)
+}
+
+/// Returns the shard of a site of a cluster bank.
+const fn shard_of_site(site: SiteId) -> u32 {
+    site.0 % SHARDS
+}
+
+/// The parts of a cluster bank, each a range of shards.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Parts {
+    /// Their number, from 1 to [`SHARDS`].
+    count: u32,
+}
+
+impl Parts {
+    /// Returns `None` unless the number of parts is valid.
+    pub(crate) fn new(count: u32) -> Option<Self> {
+        (1..=SHARDS).contains(&count).then_some(Self { count })
+    }
+
+    /// Returns the number of parts.
+    pub(crate) const fn count(self) -> u32 {
+        self.count
+    }
+
+    /// Returns the part that stores a shard.
+    fn of_shard(self, shard: u32) -> usize {
+        (shard * self.count / SHARDS) as usize
+    }
+
+    /// Returns the part that stores all keys of a table that start with these bytes; `None` if several may.
+    pub(crate) fn of_prefix(self, table: &'static str, prefix: &[u8]) -> Option<usize> {
+        if table == SITE_IDS.name {
+            return None;
+        }
+        self.of_key(table, prefix)
+    }
+
+    /// Returns the part that stores a key of a table; `None` if the key is too short to tell.
+    pub(crate) fn of_key(self, table: &'static str, key: &[u8]) -> Option<usize> {
+        let info = ALL.iter().find(|info| info.name == table)?;
+        self.of_placed(info.placement, key)
+    }
+
+    fn of_placed(self, placement: Placement, key: &[u8]) -> Option<usize> {
+        match placement {
+            Placement::First => Some(0),
+            Placement::Site(offset) => {
+                let site = key.get(offset..offset + 4)?;
+                let site = SiteId(u32::from_be_bytes(site.try_into().ok()?));
+                Some(self.of_shard(shard_of_site(site)))
+            }
+            Placement::SiteName => {
+                let name = std::str::from_utf8(key).ok()?;
+                Some(self.of_shard(shard_of_name(name)))
+            }
+            Placement::Restored => {
+                let table = ALL.get(usize::from(*key.get(RESTORED_KEY - 1)?))?;
+                self.of_placed(table.placement, &key[RESTORED_KEY..])
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::records::undo::UndoKey;
+    use crate::tables::table::Key;
+    use crate::tables::{META, PAGE_HISTORY, PAGES, UNDO};
+    use seedbank_algorithms::page::PageId;
+
+    #[test]
+    fn a_shard_is_what_spark_computes() {
+        // `SELECT pmod(xxhash64(site), 1024)`.
+        for (name, shard) in [
+            ("example.org", 71),
+            ("a.example.net", 849),
+            ("xn--bcher-kva.example", 838),
+            ("192.0.2.7", 529),
+            ("[2001:db8::1]", 202),
+        ] {
+            assert_eq!(shard_of_name(name), shard, "{name}");
+        }
+    }
+
+    #[test]
+    fn parts_are_equal_ranges_of_shards() {
+        for count in [1, 2, 3, 4, 64, 1000, SHARDS] {
+            let parts = Parts::new(count).unwrap();
+            let mut sizes = vec![0; count as usize];
+            let mut last = 0;
+            for shard in 0..SHARDS {
+                let part = parts.of_shard(shard);
+                assert!(part == last || part == last + 1);
+                sizes[part] += 1;
+                last = part;
+            }
+            let (fewest, most) = (sizes.iter().min().unwrap(), sizes.iter().max().unwrap());
+            assert!(most - fewest <= 1, "{count}");
+        }
+        assert_eq!(Parts::new(0), None);
+        assert_eq!(Parts::new(SHARDS + 1), None);
+    }
+
+    #[test]
+    fn a_key_tells_its_part() {
+        let parts = Parts::new(4).unwrap();
+        // The shards 700 and 300.
+        let page = PageId::new(SiteId(3 * SHARDS + 700), 5);
+        assert_eq!(parts.of_key(PAGES.name, &page.bytes()), Some(2));
+        let history = (7_u32, PageId::new(SiteId(300), 5)).bytes();
+        assert_eq!(parts.of_key(PAGE_HISTORY.name, &history), Some(1));
+        assert_eq!(parts.of_prefix(PAGE_HISTORY.name, &7_u32.bytes()), None);
+        assert_eq!(parts.of_key(META.name, &[2]), Some(0));
+        let table = ALL.iter().position(|info| info.name == PAGES.name);
+        let undo = UndoKey {
+            batch: 7,
+            table: u8::try_from(table.unwrap()).unwrap(),
+            key: page.bytes(),
+        };
+        assert_eq!(parts.of_key(UNDO.name, &undo.bytes()), Some(2));
+        assert_eq!(parts.of_prefix(UNDO.name, &7_u32.bytes()), None);
+        let by_name = parts.of_shard(shard_of_name("example.com"));
+        assert_eq!(parts.of_key(SITE_IDS.name, b"example.com"), Some(by_name));
+        assert_eq!(parts.of_prefix(SITE_IDS.name, b"example.com"), None);
+    }
+}

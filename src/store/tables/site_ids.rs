@@ -1,0 +1,70 @@
+//! The ids of new sites.
+
+use super::changes::Changes;
+use super::records::{Counters, Meta};
+use super::schema::{META, MetaKey};
+use super::shards::{SHARDS, shard_of_name};
+use super::store::Store;
+use crate::error::StoreError;
+use seedbank_algorithms::page::SiteId;
+
+/// The ids of new sites. In a cluster bank the low bits of an id are the shard of the site.
+pub struct SiteIds {
+    /// The number of ids that were assigned in each shard; empty unless it is a cluster bank.
+    by_shard: Vec<u32>,
+    has_changed: bool,
+}
+
+impl SiteIds {
+    /// Loads the last assigned ids.
+    pub fn load(store: &Store) -> Result<Self, StoreError> {
+        let mut by_shard = Vec::new();
+        if store.parts().is_some() {
+            by_shard = match store.get(&META, &MetaKey::Shards)? {
+                None => vec![0; SHARDS as usize],
+                Some(Meta::Shards(assigned)) if assigned.len() == SHARDS as usize => assigned,
+                Some(_) => {
+                    let what = "expected a number for each shard";
+                    return Err(StoreError::damaged(META.name, "Shards", what));
+                }
+            };
+        }
+        Ok(Self {
+            by_shard,
+            has_changed: false,
+        })
+    }
+
+    /// Returns whether ids of new sites are greater than all others.
+    #[must_use]
+    pub const fn are_ascending(&self) -> bool {
+        self.by_shard.is_empty()
+    }
+
+    /// Assigns an id to a new site. `counters.next_site` becomes greater than all ids.
+    pub fn assign(&mut self, name: &str, counters: &mut Counters) -> Result<SiteId, StoreError> {
+        let full = || StoreError::Full("site");
+        let id = if self.by_shard.is_empty() {
+            counters.next_site
+        } else {
+            let shard = shard_of_name(name);
+            let assigned = self.by_shard.get_mut(shard as usize).ok_or_else(full)?;
+            let id = assigned.checked_mul(SHARDS).ok_or_else(full)? + shard;
+            *assigned += 1;
+            self.has_changed = true;
+            id
+        };
+        let next = id.checked_add(1).ok_or_else(full)?;
+        counters.next_site = counters.next_site.max(next);
+        Ok(SiteId(id))
+    }
+
+    /// Adds the assigned ids to the changes, if they are not in the counters.
+    pub fn put(&self, changes: &mut Changes) -> Result<(), StoreError> {
+        if self.has_changed {
+            let assigned = Meta::Shards(self.by_shard.clone());
+            changes.put(&META, &MetaKey::Shards, &assigned)?;
+        }
+        Ok(())
+    }
+}

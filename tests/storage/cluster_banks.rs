@@ -1,0 +1,318 @@
+//! Cluster banks: they give what a bank in one database gives, whatever their number of parts; and a commit that
+//! is killed at any moment is in all parts or in none.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use seedbank::engine::{Bank, Plan, RefreshRequest};
+use seedbank::ingest::Naming;
+
+use crate::kills::quota;
+use crate::support::asking::{PAGES, ask, questions};
+use crate::support::command::Place;
+use crate::support::histories::{PLENTY, exported, history};
+use crate::support::model::ingest;
+use crate::support::records::{Batch, batch};
+use crate::support::{cases, scratch};
+
+/// Runs plans of all kinds; what they fail with is part of the result.
+fn refresh_all(bank: &Bank) -> Vec<String> {
+    let requests = [
+        (
+            "coverage",
+            RefreshRequest::with("coverage", Plan::coverage().seeds(5).budget(20)),
+        ),
+        (
+            "cores",
+            RefreshRequest::with("cores", Plan::communities().seeds(5)),
+        ),
+        ("sites", RefreshRequest::with("sites", Plan::sites())),
+    ];
+    let refreshes = requests
+        .into_iter()
+        .map(|(name, request)| match bank.refresh(&request) {
+            Ok(report) => format!(
+                "{name}: {} seeds, {} cores",
+                report.view.seeds, report.view.cores
+            ),
+            Err(e) => format!("{name}: {e}"),
+        });
+    refreshes.collect()
+}
+
+/// Everything that a history and one more batch lead to, step by step.
+fn results(bank: &Bank, batches: &[Batch], last: &Batch) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    let mut note = |what: &str, text: String| all.push((what.to_owned(), text));
+    for batch in batches {
+        ingest(bank, batch, PLENTY);
+    }
+    note("refreshes", refresh_all(bank).join("\n"));
+    ingest(bank, last, PLENTY);
+    note("refreshes again", refresh_all(bank).join("\n"));
+    let status = bank.status().unwrap();
+    note(
+        "counters",
+        format!("{:?} {}", status.counters, status.sites),
+    );
+    let mut urls = Vec::new();
+    let each = |page: seedbank::engine::query::PageView| {
+        urls.push(page.url);
+        Ok::<_, seedbank::engine::EngineError>(())
+    };
+    bank.pages(each).unwrap();
+    let mut asked = questions(status.counters.refreshes, &urls);
+    // They have the size of files, the times of commands, and pages in the order of their sites' ids.
+    asked.retain(|question| !["status", "history", PAGES].contains(&question.as_str()));
+    for (question, answer) in ask(bank.path(), &asked) {
+        note(&question, answer);
+    }
+    note("export", String::from_utf8(exported(bank)).unwrap());
+    let check = bank.check().unwrap();
+    assert!(check.is_clean(), "{check:?}");
+    if bank.undo(false, PLENTY).is_ok() {
+        note("undone", String::from_utf8(exported(bank)).unwrap());
+    }
+    let check = bank.check().unwrap();
+    assert!(check.is_clean(), "{check:?}");
+    all
+}
+
+#[test]
+fn any_number_of_parts_gives_what_one_database_gives() {
+    let mut runner = TestRunner::new(ProptestConfig {
+        cases: cases(8),
+        max_shrink_iters: 50,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    let outcome = runner.run(&(history(4), batch(14)), |((naming, batches), last)| {
+        let folder = scratch();
+        let at = |name: &str| folder.path().join(name);
+        let single = Bank::create(at("single"), naming).unwrap();
+        let expected = results(&single, &batches, &last);
+        for parts in [1, 2, 5] {
+            let name = format!("parts-{parts}");
+            let bank = Bank::create_cluster(at(&name), naming, parts).unwrap();
+            let found = results(&bank, &batches, &last);
+            for (one, other) in expected.iter().zip(&found) {
+                prop_assert_eq!(one, other, "{} parts", parts);
+            }
+            prop_assert_eq!(expected.len(), found.len());
+        }
+        Ok(())
+    });
+    if let Err(failure) = outcome {
+        panic!("{failure}");
+    }
+}
+
+#[test]
+fn sites_are_spread_over_all_parts() {
+    let place = Place::new();
+    place
+        .run(&["cluster", "init", "bank", "--banks", "4"])
+        .done();
+    place
+        .run(&["synth", "crawl", "--pages", "2000", "--days", "1"])
+        .done();
+    place
+        .run(&["ingest", "bank", "crawl/day-000.jsonl.zst", "--snapshot"])
+        .done();
+    let tables = |part: &str| {
+        let entries = seedbank_store::raw_entries(&place.path(part), "sites").unwrap();
+        entries.len()
+    };
+    let parts = ["bank", "bank/parts/001", "bank/parts/002", "bank/parts/003"];
+    let counts = parts.map(tables);
+    let sites: usize = counts.iter().sum();
+    assert_eq!(
+        sites as u64,
+        place.status_of("bank")["sites"].as_u64().unwrap()
+    );
+    assert!(
+        counts.iter().all(|count| count * 4 > sites * 4 / 5),
+        "{counts:?}"
+    );
+}
+
+#[test]
+fn a_part_is_no_bank_and_a_missing_part_is_damage() {
+    let place = Place::new();
+    place
+        .run(&["cluster", "init", "bank", "--banks", "3"])
+        .done();
+    let err = place.run(&["status", "bank/parts/001"]).fails(4);
+    assert!(err.contains("is a part of a cluster bank"), "{err}");
+    for command in ["backup bank copies", "repair bank", "compact bank"] {
+        let args: Vec<&str> = command.split(' ').collect();
+        let err = place.run(&args).fails(1);
+        assert!(err.contains("does not support cluster banks yet"), "{err}");
+    }
+    for found in ["0", "1025"] {
+        let err = place
+            .run(&["cluster", "init", "other", "--banks", found])
+            .fails(2);
+        assert!(err.contains("1 to 1024"), "{err}");
+    }
+    // Two parts exchanged, and one that is gone.
+    let (one, two) = (place.path("bank/parts/001"), place.path("bank/parts/002"));
+    let away = place.path("away");
+    fs::rename(&one, &away).unwrap();
+    let err = place.run(&["status", "bank"]).fails(4);
+    assert!(err.contains("part 1 is missing"), "{err}");
+    fs::rename(&two, &one).unwrap();
+    let err = place.run(&["status", "bank"]).fails(4);
+    assert!(
+        err.contains("expected seedbank part 1 of 3, found seedbank part 2 of 3"),
+        "{err}"
+    );
+    fs::rename(&one, &two).unwrap();
+    fs::rename(&away, &one).unwrap();
+    place.run(&["status", "bank"]).done();
+}
+
+#[test]
+fn a_part_of_another_state_is_damage() {
+    let place = Place::new();
+    place
+        .run(&["cluster", "init", "bank", "--banks", "2"])
+        .done();
+    let part = place.path("bank/parts/001");
+    crate::support::folders::copy(&part, &place.path("copy"));
+    place.write(
+        "a.jsonl",
+        "{\"url\":\"http://a.example/\",\"outlinks\":[]}\n",
+    );
+    place.run(&["ingest", "bank", "a.jsonl"]).done();
+    fs::rename(&part, place.path("away")).unwrap();
+    fs::rename(place.path("copy"), &part).unwrap();
+    for command in [["status", "bank"], ["undo", "bank"]] {
+        let err = place.run(&command).fails(4);
+        assert!(err.contains("damaged bank"), "{err}");
+    }
+}
+
+/// The files that prove how far a commit came: prepared parts, and published pointers.
+fn progress(bank: &Path, parts: u32) -> (usize, usize) {
+    let folder = |part: u32| match part {
+        0 => bank.to_path_buf(),
+        part => bank.join(format!("parts/{part:03}")),
+    };
+    let prepared = (0..parts).filter(|part| {
+        let loads = fs::read_dir(folder(*part).join("loads"));
+        let mut loads = loads.into_iter().flatten().flatten();
+        loads.any(|load| load.path().join("PREPARED").exists())
+    });
+    let epochs: Vec<u64> = (0..parts)
+        .filter_map(|part| crate::kills::published(&folder(part)))
+        .collect();
+    let most = epochs.iter().max().copied().unwrap_or(0);
+    let published = epochs.iter().filter(|epoch| **epoch == most).count();
+    (prepared.count(), published)
+}
+
+/// A moment to kill a command: once so many parts are prepared, and this long after it.
+struct Moment {
+    prepared: usize,
+    after: Duration,
+}
+
+#[test]
+fn killed_commits_are_in_all_parts_or_in_none() {
+    const PARTS: u32 = 4;
+    let place = Place::new();
+    place
+        .run(&["cluster", "init", "bank", "--banks", "4"])
+        .done();
+    place
+        .run(&["synth", "crawl", "--pages", "300", "--days", "1"])
+        .done();
+    let bank = place.path("bank");
+    let state = || {
+        let status = Bank::at(&bank).status().unwrap();
+        (status.counters.batches, exported(&Bank::at(&bank)))
+    };
+    let mut outcomes = [0; 2];
+    let mut interrupted = 0;
+    let kills = quota(16);
+    for kill in 0..kills {
+        // In turn a large batch, and one that takes it back.
+        let args: &[&str] = if kill % 2 == 0 {
+            &["ingest", "bank", "crawl/day-000.jsonl.zst", "--again"]
+        } else {
+            &["undo", "bank"]
+        };
+        let before = state();
+        let moment = Moment {
+            prepared: kill % (PARTS as usize + 1),
+            after: Duration::from_micros(700 * (kill as u64 % 7)),
+        };
+        let mut child = place
+            .command(args)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let begun = Instant::now();
+        while progress(&bank, PARTS).0 < moment.prepared
+            && child.try_wait().unwrap().is_none()
+            && begun.elapsed() < Duration::from_secs(60)
+        {
+            std::hint::spin_loop();
+        }
+        std::thread::sleep(moment.after);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let (prepared, published) = progress(&bank, PARTS);
+        interrupted += usize::from(prepared > 0 || published < PARTS as usize);
+        // Readers see the state before or after, and the next writer completes it or removes what is left.
+        let seen = state();
+        place.run(&["ingest", "bank", "--quiet", "/dev/null"]);
+        let after = state();
+        let check = Bank::at(&bank).check().unwrap();
+        assert!(check.is_clean(), "{check:?}");
+        let (prepared, published) = progress(&bank, PARTS);
+        assert_eq!((prepared, published), (0, PARTS as usize));
+        assert!(
+            seen == before || seen == after,
+            "a reader saw a part of a commit"
+        );
+        outcomes[usize::from(after != before)] += 1;
+        if after == before {
+            // The command runs undisturbed, so that the next one has something to do.
+            place.run(args).done();
+        }
+    }
+    assert!(outcomes.iter().all(|count| *count > 0), "{outcomes:?}");
+    assert!(interrupted * 4 > kills, "{interrupted} of {kills}");
+}
+
+#[test]
+fn a_lost_intent_of_a_decided_commit_is_damage() {
+    let place = Place::new();
+    let bank = place.path("bank");
+    Bank::create_cluster(&bank, Naming::default(), 2).unwrap();
+    let part: PathBuf = bank.join("parts/001");
+    // Part 1 is one state ahead, and the first part is not prepared for it.
+    let ahead = place.path("ahead");
+    crate::support::folders::copy(&bank, &ahead);
+    place.write(
+        "a.jsonl",
+        "{\"url\":\"http://a.example/\",\"outlinks\":[]}\n",
+    );
+    place.run(&["ingest", "ahead", "a.jsonl"]).done();
+    fs::remove_dir_all(&part).unwrap();
+    fs::rename(ahead.join("parts/001"), &part).unwrap();
+    // It keeps the state before, so readers are not disturbed.
+    place.run(&["status", "bank"]).done();
+    let err = place.run(&["ingest", "bank", "a.jsonl"]).fails(4);
+    assert!(
+        err.contains("expected state 1 in part 0, found state 0"),
+        "{err}"
+    );
+}
