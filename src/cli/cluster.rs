@@ -17,7 +17,7 @@ Examples:
 
 /// Create a bank that is spread over several databases
 ///
-/// A cluster bank consists of several banks, its parts, each with the sites of some shards. Commands
+/// A cluster bank consists of several databases, its parts, each with the sites of some shards. Commands
 /// commit to all parts or to none, and their results do not depend on the number of parts.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, disable_help_subcommand = true, subcommand_value_name = "init")]
@@ -38,7 +38,7 @@ enum Action {
 struct InitArgs {
     /// The folder of the new bank
     bank: PathBuf,
-    /// The number of banks that it consists of, from 1 to 1024; cannot be changed later
+    /// The number of parts, from 1 to 1024; cannot be changed later
     #[arg(long, value_name = "N", value_parser = integer::<u32>(1..=1024))]
     banks: u32,
     /// What counts as one site; cannot be changed later

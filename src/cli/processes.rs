@@ -24,7 +24,7 @@ use super::failure::CliError;
 use super::progress::{self, Progress};
 use super::session::{Outcome, Session};
 
-/// Commands that need the files of all parts, or answer for longer than one command.
+/// Commands that need the files of all parts, or that serve until they are stopped.
 const UNSUPPORTED: [&str; 10] = [
     "init", "cluster", "serve", "mcp", "backup", "restore", "repair", "compact", "migrate", "synth",
 ];
@@ -86,14 +86,13 @@ pub(super) fn run(
     session.set_processes(processes);
     let (result, lost) = watched(&peers, || command(session));
     session.set_processes(OtherProcesses::default());
-    // The loss is why the command was stopped.
-    let result = match lost {
-        Some(lost) if result.is_err() => Err(CliError::Cluster(lost)),
-        _ => result,
+    let result = match (result, lost) {
+        (Err(e), Some(lost)) if e.is_interruption() => Err(CliError::Cluster(lost)),
+        (result, _) => result,
     };
     let outcome = match &result {
         Ok(_) => seedbank_cluster::Outcome::Succeeded,
-        Err(e) => seedbank_cluster::Outcome::Failed(e.to_string()),
+        Err(e) => seedbank_cluster::Outcome::Failed(with_causes(e)),
     };
     // Nothing else has a peer once the command has ended.
     let peers = peers.into_iter().filter_map(Arc::into_inner).collect();
@@ -104,14 +103,16 @@ pub(super) fn run(
 }
 
 /// Runs a command and stops it if the connection to a process is lost, which a long computation would notice late.
-/// Returns its result and the loss.
+/// Returns its result, and the loss if that stopped it.
 fn watched<T>(peers: &[Arc<Peer>], command: impl FnOnce() -> T) -> (T, Option<ClusterError>) {
     let is_over = AtomicBool::new(false);
     let loss = || peers.iter().find_map(|peer| peer.loss());
+    let is_stopped = AtomicBool::new(false);
     let monitor = || {
         while !is_over.load(Ordering::Acquire) {
             if loss().is_some() {
-                progress::stop();
+                // A signal may have ended all processes.
+                is_stopped.store(progress::stop(), Ordering::Release);
                 return;
             }
             thread::park_timeout(WATCH_INTERVAL);
@@ -124,8 +125,10 @@ fn watched<T>(peers: &[Arc<Peer>], command: impl FnOnce() -> T) -> (T, Option<Cl
         is_over.store(true, Ordering::Release);
         if let Ok(monitor) = monitor {
             monitor.thread().unpark();
+            let _ = monitor.join();
         }
-        (result, loss())
+        let is_cause = is_stopped.load(Ordering::Acquire);
+        (result, is_cause.then(loss).flatten())
     })
 }
 
@@ -200,7 +203,8 @@ fn unsupported(command: &str) -> CliError {
 fn check_parts(members: &Members, parts: u32) -> Result<(), CliError> {
     for part in 0..parts {
         if members.process_of(part).is_none() {
-            let what = format!("no process has bank {part}, and the bank has {parts}");
+            let what =
+                format!("expected a process for each of {parts} parts, found none for part {part}");
             return Err(CliError::Usage(what));
         }
     }
@@ -211,7 +215,8 @@ fn check_parts(members: &Members, parts: u32) -> Result<(), CliError> {
     match listed.copied().find(|bank| *bank >= parts) {
         None => Ok(()),
         Some(bank) => {
-            let what = format!("a process has bank {bank}, and the bank has only {parts}");
+            let what =
+                format!("expected parts below {parts}, found part {bank} in the file of --cluster");
             Err(CliError::Usage(what))
         }
     }

@@ -50,9 +50,9 @@ pub(super) fn catch_signals() -> io::Result<()> {
     thread::Builder::new().spawn(wait).map(drop)
 }
 
-/// Asks the command to stop, as Ctrl-C does.
-pub(super) fn stop() {
-    STOPPED.store(true, Ordering::SeqCst);
+/// Asks the command to stop, as Ctrl-C does. Returns whether it was not asked before.
+pub(super) fn stop() -> bool {
+    !STOPPED.swap(true, Ordering::SeqCst)
 }
 
 /// Shows stages as progress bars if they are enabled, and stops the work at its time limit. Clones share

@@ -72,6 +72,9 @@ fn text(status: &Status, with_sizes: bool) -> String {
         status.format,
         status.suffix_list
     );
+    if let Some(parts) = status.parts {
+        append_line!(text, "a cluster bank of {}", counted(parts, "part"));
+    }
     append_line!(
         text,
         "batches {}, refreshes {}\nsites {}\npages {} crawled, {} known, {} gone; {} spam",

@@ -123,6 +123,7 @@ fn sites_are_spread_over_all_parts() {
     place
         .run(&["ingest", "bank", "crawl/day-000.jsonl.zst", "--snapshot"])
         .done();
+    assert_eq!(place.status_of("bank")["parts"], 4);
     let tables = |part: &str| {
         let entries = seedbank_store::raw_entries(&place.path(part), "sites").unwrap();
         entries.len()
@@ -312,7 +313,7 @@ fn a_lost_intent_of_a_decided_commit_is_damage() {
     place.run(&["status", "bank"]).done();
     let err = place.run(&["ingest", "bank", "a.jsonl"]).fails(4);
     assert!(
-        err.contains("expected state 1 in part 0, found state 0"),
+        err.contains("expected state 0 in part 1, found state 1"),
         "{err}"
     );
 }

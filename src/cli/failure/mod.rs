@@ -224,6 +224,11 @@ impl CliError {
         }
     }
 
+    /// Returns whether the command was asked to stop.
+    pub(super) fn is_interruption(&self) -> bool {
+        matches!(self, Self::Engine(e) if e.kind() == ErrorKind::Interrupted)
+    }
+
     /// Returns whether the reader of standard output has closed it.
     pub(super) fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(e) if e.kind() == io::ErrorKind::BrokenPipe)

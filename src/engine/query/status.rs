@@ -29,6 +29,9 @@ pub struct Status {
     pub url_rules: UrlRules,
     /// Version of the public suffix list.
     pub suffix_list: String,
+    /// Number of databases of a cluster bank; `None` for a bank in one database.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<u32>,
     /// Time of the answer, in seconds since 1970 (UTC).
     pub at: u64,
     /// Number of sites with at least one known, crawled or gone page.
@@ -239,6 +242,7 @@ impl Bank {
             site_mode: views.naming.sites,
             url_rules: views.naming.urls,
             suffix_list: settings.suffix_list,
+            parts: views.reader.part_count(),
             at,
             sites,
             counters: counters.into(),

@@ -4,19 +4,23 @@ use std::collections::BTreeSet;
 
 use super::{SiteCounts, Walk};
 use crate::error::StoreError;
-use crate::tables;
 use crate::tables::records::{Counters, SiteRecord};
+use crate::tables::{self, SiteIds};
 use seedbank_algorithms::page::{MAX_QUALITY, SiteId};
 
 impl Walk<'_> {
     pub(super) fn sites(&mut self, counters: &Counters) -> Result<(), StoreError> {
         let mut names = BTreeSet::new();
+        let ids = SiteIds::load(self.store)?;
         let mut totals = Counters::default();
         self.walk(&tables::SITES, |walk, site, record| {
             let counts = walk.sites.remove(&site).unwrap_or_default();
             walk.site_counts(site, &record, &counts);
             if site.0 >= counters.next_site {
                 walk.find("sites", site, "its number is not assigned yet");
+            }
+            if let Some(what) = ids.fault(site, &record.name) {
+                walk.find("sites", site, what);
             }
             if !record.name.is_empty() {
                 walk.name(site, &record, &mut names)?;

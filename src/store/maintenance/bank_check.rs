@@ -18,7 +18,7 @@ use crate::disk::folder::{ACKNOWLEDGED, WRITER_LOCK, marker_format, names_in, op
 use crate::error::StoreError;
 use crate::publish::acknowledged::Acknowledged;
 use crate::publish::cluster::OtherProcesses;
-use crate::publish::cluster::part_files::parts_of;
+use crate::publish::cluster::part_files::{is_interrupted, parts_of};
 use crate::publish::cluster::part_states::read_live_parts;
 use crate::publish::live_state::{compare_live, read_live};
 use crate::publish::reader::Reader;
@@ -179,6 +179,8 @@ pub(crate) fn examine(
             compare_live(bank, acknowledged.as_ref())
                 .and_then(|_| read_live(bank, acknowledged.as_ref())),
         ),
+        // Parts have different states until the next command that writes.
+        (WriterLock::Held, Some(parts)) if is_interrupted(bank, parts).is_ok_and(|is| is) => None,
         (WriterLock::Held, Some(parts)) => Some(read_live_parts(bank, parts)),
         (WriterLock::Unavailable(_), _) => None,
     };
@@ -203,7 +205,13 @@ pub(crate) fn examine(
             verdict: Verdict::Unseen,
             ..StateCheck::damaged(why.clone())
         },
-        (None, WriterLock::Held) => StateCheck::damaged("it was not checked".to_owned()),
+        (None, WriterLock::Held) => StateCheck {
+            verdict: Verdict::Unfinished,
+            ..StateCheck::damaged(
+                "a commit was interrupted; the next command that writes finishes or undoes it"
+                    .to_owned(),
+            )
+        },
     };
     Ok(BankCheck {
         live,

@@ -164,9 +164,13 @@ impl Writer {
         // deleted together with the intent.
         let is_batch = self.counters()?.batch != intent.counters.batch;
         let delete_before = is_batch
-            .then(|| self.undo_record())
+            .then(|| self.get(&META, &MetaKey::Undo))
             .transpose()?
-            .map(first_undo_key);
+            // Of this part alone; only its batch counts.
+            .map(|undo| match undo {
+                Some(Meta::Undo(undo)) => first_undo_key(Some(undo)),
+                _ => first_undo_key(None),
+            });
         // The counters of the new state and the missing intent become visible together.
         write_meta(
             &self.store,

@@ -110,6 +110,11 @@ impl Pointer {
         }
     }
 
+    /// Returns the identity of the state.
+    pub(crate) const fn id(&self) -> StateId {
+        self.id
+    }
+
     /// Returns the folder of the state.
     pub(crate) fn folder(&self, bank: &Path) -> PathBuf {
         state_folder(bank, self.epoch)

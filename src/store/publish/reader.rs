@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::acknowledged::Acknowledged;
 use super::cluster::OtherProcesses;
-use super::cluster::part_files::parts_of;
+use super::cluster::part_files::{has_decided, parts_of};
 use super::cluster::part_states::PartStates;
 use super::live_state::live_is_damaged;
 use super::published::{Pointer, damaged, state_lock};
@@ -56,6 +56,12 @@ impl Reader {
     fn open_compared(path: &Path, processes: &OtherProcesses) -> Result<Self, StoreError> {
         let reader = Self::open_published_with(path, processes)?;
         reader.compare_with_acknowledged(path)?;
+        if reader.parts().is_some() && has_decided(path) && Self::has_no_writer(path) {
+            tracing::warn!(
+                unpublished = true,
+                "this is an older state: a later one is stored in all parts and not published yet"
+            );
+        }
         Ok(reader)
     }
 
@@ -94,14 +100,17 @@ impl Reader {
                 let mut store = pointer.open(path)?;
                 let mut locks = vec![lock];
                 if let Some(parts) = parts_of(path)? {
-                    let opened = PartStates::open(path, parts, &store, processes)?;
-                    let Some(others) = opened else {
-                        why = "a part lacks it";
-                        std::thread::sleep(RETRY_INTERVAL);
-                        continue;
+                    let others = match PartStates::open(path, parts, &store, processes)? {
+                        Ok(others) => others,
+                        // Parts keep a state until the first part has a later one.
+                        Err(part) if Pointer::read(path)?.epoch == epoch => {
+                            return Err(damaged(format!("part {part} lacks state {epoch}")));
+                        }
+                        Err(_) => continue,
                     };
                     locks.extend(others.locks);
                     store.add_parts(parts, others.databases);
+                    store.share_cache();
                 }
                 store.set_image_folder(Some(path.join(IMAGE)));
                 return Ok(Self {
@@ -113,6 +122,12 @@ impl Reader {
             std::thread::sleep(RETRY_INTERVAL);
         }
         Err(damaged(why))
+    }
+
+    /// Returns whether no writer is at work.
+    fn has_no_writer(path: &Path) -> bool {
+        let lock = open_regular(&path.join(WRITER_LOCK));
+        lock.is_ok_and(|lock| lock.try_lock_shared().is_ok())
     }
 
     /// Fails unless this is the last published state, and warns if it is older than the acknowledged one, so

@@ -374,8 +374,10 @@ impl Writer {
     /// for the files of a bulk load that are written in parallel.
     pub fn limit_memory(&self, memory: usize) {
         let share = memory / 2 / (self.others.len() + 1);
-        let cache = share.clamp(MIN_CACHE, DEFAULT_CACHE);
-        self.store.rocks.set_cache_capacity(cache);
+        let least = MIN_CACHE / (self.others.len() + 1);
+        self.store
+            .rocks
+            .set_cache_capacity(share.clamp(least, DEFAULT_CACHE));
         self.load_memory.store(share, Ordering::Relaxed);
         for other in &self.others {
             other.limit_memory(2 * share);

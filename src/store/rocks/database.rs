@@ -399,8 +399,8 @@ impl TableSize {
     /// Returns the size of two parts of a table together.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
-            bytes: self.bytes + other.bytes,
-            keys: self.keys + other.keys,
+            bytes: self.bytes.saturating_add(other.bytes),
+            keys: self.keys.saturating_add(other.keys),
             is_compacted: self.is_compacted && other.is_compacted,
         }
     }

@@ -154,7 +154,7 @@ pub struct Sorter {
 }
 
 impl Sorter {
-    /// Returns the memory in bytes that the sorter uses about.
+    /// Returns the approximate memory in bytes.
     pub(crate) const fn budget(&self) -> usize {
         self.budget
     }

@@ -149,7 +149,7 @@ impl Changes {
         let mut changes = self.finish()?;
         while let Some((table, key, value)) = changes.next_change()? {
             let part = parts.get_mut(part_of(table, key));
-            let part = part.ok_or(StoreError::Full("part"))?;
+            let part = part.ok_or(StoreError::Protocol("a change belongs to no part"))?;
             part.put_raw(table, key, value)?;
         }
         Ok(parts)

@@ -67,10 +67,14 @@ impl<'a> MergedScan<'a> {
         if !is_first {
             self.choose(is_before)?;
         }
-        match self.scans.get_mut(self.current) {
+        let entry = match self.scans.get_mut(self.current) {
             Some(scan) => scan.next_with(read),
             None => Ok(None),
+        };
+        if entry.is_err() {
+            self.scans.clear();
         }
+        entry
     }
 
     /// Finds the scan whose next key is first, and the first key of the others. Scans that ended are removed.
@@ -84,6 +88,9 @@ impl<'a> MergedScan<'a> {
             }
             is_open
         });
+        if ended.is_err() {
+            self.scans.clear();
+        }
         ended?;
         self.is_chosen = true;
         self.current = 0;

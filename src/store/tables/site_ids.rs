@@ -21,9 +21,9 @@ impl SiteIds {
         let mut by_shard = Vec::new();
         if store.parts().is_some() {
             by_shard = match store.get(&META, &MetaKey::Shards)? {
-                None => vec![0; SHARDS as usize],
+                None if store.counters()?.next_site == 0 => vec![0; SHARDS as usize],
                 Some(Meta::Shards(assigned)) if assigned.len() == SHARDS as usize => assigned,
-                Some(_) => {
+                _ => {
                     let what = "expected a number for each shard";
                     return Err(StoreError::damaged(META.name, "Shards", what));
                 }
@@ -33,6 +33,21 @@ impl SiteIds {
             by_shard,
             has_changed: false,
         })
+    }
+
+    /// Returns what is wrong with the id of a stored site; `None` if it is the id of a site with this name.
+    pub(crate) fn fault(&self, site: SiteId, name: &str) -> Option<&'static str> {
+        if self.by_shard.is_empty() {
+            return None;
+        }
+        let shard = site.0 % SHARDS;
+        let assigned = self.by_shard.get(shard as usize).copied().unwrap_or(0);
+        if site.0 / SHARDS >= assigned {
+            return Some("its number is not assigned yet in its shard");
+        }
+        // A forgotten site has no name.
+        (!name.is_empty() && shard_of_name(name) != shard)
+            .then_some("its shard is not that of its name")
     }
 
     /// Returns whether ids of new sites are greater than all others.

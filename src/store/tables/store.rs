@@ -17,7 +17,11 @@ use super::table::{Key, Table, Value};
 use crate::error::StoreError;
 use crate::format::OLDER;
 use crate::rocks::database::{Database, TableSize};
+use crate::rocks::options::DEFAULT_CACHE;
 use crate::table_info::TableInfo;
+
+/// The least memory in bytes for blocks of a part of a cluster bank.
+const MIN_PART_CACHE: usize = 4 << 20;
 
 /// The tables of a bank, open for reading.
 pub struct Store {
@@ -58,9 +62,24 @@ impl Store {
         self.cluster = Some(PartDatabases { parts, databases });
     }
 
+    /// Divides the memory for blocks of one database among the parts that are open in this process.
+    pub(crate) fn share_cache(&self) {
+        let databases = self.cluster.iter().flat_map(|cluster| &cluster.databases);
+        let local: Vec<&Arc<Database>> = databases.filter_map(PartDatabase::local).collect();
+        for database in &local {
+            database.set_cache_capacity((DEFAULT_CACHE / local.len()).max(MIN_PART_CACHE));
+        }
+    }
+
     /// Returns the parts of a cluster bank; `None` for any other bank.
     pub(crate) fn parts(&self) -> Option<Parts> {
         self.cluster.as_ref().map(|cluster| cluster.parts)
+    }
+
+    /// Returns the number of parts of a cluster bank; `None` for any other bank.
+    #[must_use]
+    pub fn part_count(&self) -> Option<u32> {
+        self.parts().map(Parts::count)
     }
 
     /// Calls `read` with the value at a key; `None` if there is no value.

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use super::part_files::{load_folder, read_prepared};
-use crate::disk::folder::{PREPARED, clear_load, clear_loads, replace_file};
+use super::part_files::{MAX_PREPARED, PartStatus, discard_prepared, load_folder, read_prepared};
+use crate::disk::folder::{PREPARED, clear_load, replace_file};
 use crate::error::StoreError;
 use crate::publish::commit::CommitMeta;
 use crate::publish::other_part::{OtherPart, PrepareRecord};
@@ -26,8 +26,14 @@ impl Writer {
         counters: Counters,
         undo_policy: UndoPolicy,
     ) -> Result<(), StoreError> {
+        let before = self.counters()?;
+        let status = PartStatus::read(&self.bank)?;
+        if status.published != before.epoch || status.prepared.is_some() {
+            let what = "the previous commit is not finished; open the bank again";
+            return Err(StoreError::state("cluster", what));
+        }
         let record = PrepareRecord {
-            before: self.counters()?,
+            before,
             counters,
             lineage: self.next_lineage()?,
             undo_policy,
@@ -42,7 +48,9 @@ impl Writer {
         let folders: Vec<PathBuf> = std::iter::once(own.clone()).chain(folders).collect();
         let split = changes.split(&folders, |table, key| parts.of_key(table, key).unwrap_or(0))?;
         let mut split = split.into_iter();
-        let first = split.next().ok_or(StoreError::Full("part"))?;
+        let first = split
+            .next()
+            .ok_or(StoreError::Protocol("a change belongs to no part"))?;
         let others: Vec<(&Box<dyn OtherPart>, Changes)> = self.others.iter().zip(split).collect();
         let prepared: Vec<Result<(), StoreError>> = others
             .into_par_iter()
@@ -53,7 +61,7 @@ impl Writer {
         let prepared = prepared.and_then(|()| record.prepare(self, first));
         if prepared.is_err() {
             // Best effort: on a full disk the files are in the way. The next writer tries again.
-            let _ = clear_loads(&self.bank);
+            let _ = discard_prepared(&self.bank);
             for writer in &self.others {
                 let _ = writer.discard();
             }
@@ -77,6 +85,8 @@ impl Writer {
 
     /// Stores the changes of this part durably, without making them part of its state.
     fn prepare(&self, changes: Changes, meta: CommitMeta<'_>) -> Result<(), StoreError> {
+        // A file that an earlier attempt left must not decide this commit.
+        discard_prepared(&self.bank)?;
         let intent = self.write_load(changes, meta)?;
         let mut bytes = Vec::new();
         encode(
@@ -87,6 +97,9 @@ impl Writer {
         )?;
         let hash = blake3::hash(&bytes);
         bytes.extend_from_slice(hash.as_bytes());
+        if bytes.len() as u64 > MAX_PREPARED {
+            return Err(StoreError::Full("file of a commit"));
+        }
         replace_file(
             &self.bank.join("loads").join(&intent.folder).join(PREPARED),
             bytes,

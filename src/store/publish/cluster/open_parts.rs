@@ -7,11 +7,13 @@ use rayon::prelude::*;
 
 use super::other_processes::OtherProcesses;
 use super::part_files::{
-    Interrupted, PartStatus, ensure_same_state, interrupted, part_folder, parts_of,
+    Interrupted, PartStatus, discard_prepared, ensure_same_state, interrupted, part_folder,
+    parts_of,
 };
-use super::part_writer::{LockedPart, clear_part, open_part};
-use crate::disk::folder::{BankKind, PARTS, marker_format};
+use super::part_writer::{LockedPart, open_part};
+use crate::disk::folder::{BankKind, PARTS, marker_format, sync_folder};
 use crate::error::StoreError;
+use crate::format::FORMAT;
 use crate::publish::other_part::OtherPart;
 use crate::publish::writer::{Opening, Writer, writer_lock};
 use crate::rocks::options::AutoCompaction;
@@ -36,7 +38,7 @@ impl Writer {
         let format = marker_format(path)?;
         let lock = writer_lock(path, wait, watch)?;
         if let Some(parts) = parts_of(path)? {
-            return open_writer(path, (lock, format), parts, processes, watch);
+            return open_writer(path, (lock, format), parts, processes, wait, watch);
         }
         let opening = Opening::single(format, AutoCompaction::Enabled);
         Self::open_locked(path, lock, opening, watch)
@@ -50,12 +52,17 @@ fn open_writer(
     lock: (File, u32),
     parts: Parts,
     processes: &OtherProcesses,
+    wait: bool,
     watch: &dyn Watch,
 ) -> Result<Writer, StoreError> {
+    if lock.1 != FORMAT {
+        return Err(StoreError::other_format(bank, lock.1));
+    }
     let mut all = vec![PartStatus::read(bank)?];
     let mut locked = Vec::new();
     for part in 1..parts.count() {
-        let (taken, status) = LockedPart::take(bank, part, parts, processes.of_part(part), watch)?;
+        let (taken, status) =
+            LockedPart::take(bank, part, parts, processes.of_part(part), wait, watch)?;
         locked.push(taken);
         all.push(status);
     }
@@ -66,7 +73,7 @@ fn open_writer(
             Some(epoch)
         }
         Interrupted::Undecided => {
-            clear_part(bank, 0)?;
+            discard_prepared(bank)?;
             locked.iter().try_for_each(LockedPart::discard)?;
             None
         }
@@ -84,6 +91,7 @@ fn open_writer(
     }
     let databases = others.iter().map(|part| part.database());
     writer.store.add_parts(parts, databases.collect());
+    writer.store.share_cache();
     writer.others = others;
     Ok(writer)
 }
@@ -102,5 +110,5 @@ pub(crate) fn create_parts(
         let _lock = writer_lock(&place, false, &Unwatched)?;
         fill(&place, BankKind::Part(part, parts.count()))?;
     }
-    Ok(())
+    sync_folder(&folder).map_err(StoreError::io("write to", &folder))
 }

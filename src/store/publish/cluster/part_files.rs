@@ -1,19 +1,24 @@
 //! The files of the parts of a cluster bank outside their databases.
 
+use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::disk::folder::{BankKind, PARTS, PREPARED, is_folder, marker, open_regular};
+use serde::{Deserialize, Serialize};
+
+use crate::disk::folder::{
+    BankKind, PARTS, PREPARED, clear_loads, is_folder, marker, names_in, open_regular, sync_folder,
+};
 use crate::error::StoreError;
+use crate::format::FORMAT;
 use crate::publish::published::Pointer;
-use crate::tables::parts::message::{Fields, Message};
 use crate::tables::records::lineage::StateId;
-use crate::tables::records::{Intent, Meta};
+use crate::tables::records::{Intent, Lineage, Meta};
 use crate::tables::shards::Parts;
 use crate::tables::table::Value;
 
 /// The largest size in bytes of the file of a prepared intent.
-const MAX_PREPARED: u64 = 16 << 20;
+pub(super) const MAX_PREPARED: u64 = 16 << 20;
 
 /// Creates the error of parts that contradict each other.
 pub(super) fn damaged(what: impl Into<String>) -> StoreError {
@@ -54,8 +59,9 @@ pub fn cluster_parts(bank: &Path) -> Result<Option<u32>, StoreError> {
 
 /// Fails if the bank is a cluster bank, which `doing` does not support.
 pub(crate) fn ensure_single(bank: &Path, doing: &'static str) -> Result<(), StoreError> {
-    // The folder tells it even if the marker is damaged.
-    if is_folder(&bank.join(PARTS)) {
+    // The folder shows it if the marker is damaged.
+    let is_marked = matches!(marker(bank), Ok((BankKind::Cluster(_), _)));
+    if is_marked || is_folder(&bank.join(PARTS)) {
         let path = bank.to_path_buf();
         return Err(StoreError::IsCluster { doing, path });
     }
@@ -84,6 +90,9 @@ pub(super) fn ensure_part(bank: &Path, part: u32, parts: Parts) -> Result<u32, S
         StoreError::NoBank(path) => damaged(format!("part {part} is missing: {}", path.display())),
         e => e,
     })?;
+    if format != FORMAT {
+        return Err(StoreError::other_format(folder, format));
+    }
     if kind == BankKind::Part(part, parts.count()) {
         return Ok(format);
     }
@@ -131,42 +140,52 @@ pub(super) fn read_prepared(part: &Path, epoch: u64) -> Result<Intent, StoreErro
     }
 }
 
-/// What the files of a part tell of its last commits.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// The last commits of a part, as its files outside the database record them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct PartStatus {
     /// The published epoch.
     pub(super) published: u64,
-    /// Whether the next epoch is prepared.
-    pub(super) is_prepared: bool,
+    /// The identities of the published state; `previous` is unknown, 0.
+    state: Lineage,
+    /// The identities of the next state, if it is prepared.
+    pub(super) prepared: Option<Lineage>,
 }
 
 impl PartStatus {
     /// Reads the files of a part.
     pub(super) fn read(folder: &Path) -> Result<Self, StoreError> {
-        let published = Pointer::read(folder)?.epoch;
-        let next = load_folder(folder, published.saturating_add(1));
+        let pointer = Pointer::read(folder)?;
+        let (published, id) = (pointer.epoch, pointer.id());
+        let next = published.saturating_add(1);
+        let prepared = if load_folder(folder, next).join(PREPARED).is_file() {
+            Some(read_prepared(folder, next)?.lineage)
+        } else {
+            None
+        };
         Ok(Self {
             published,
-            is_prepared: next.join(PREPARED).is_file(),
+            state: Lineage {
+                bank: id.bank,
+                state: id.state,
+                previous: 0,
+            },
+            prepared,
         })
     }
 
     /// Returns the last epoch that is published or prepared.
-    pub(super) fn reached(self) -> u64 {
-        self.published + u64::from(self.is_prepared)
+    fn reached(&self) -> u64 {
+        self.published
+            .saturating_add(u64::from(self.prepared.is_some()))
     }
 
-    pub(super) fn message(self) -> Message {
-        let message = Message::default().number(self.published);
-        message.number(self.is_prepared.into())
-    }
-
-    pub(super) fn from_message(bytes: &[u8]) -> Result<Self, StoreError> {
-        let mut fields = Fields(bytes);
-        Ok(Self {
-            published: fields.number()?,
-            is_prepared: fields.number()? == 1,
-        })
+    /// Returns the identity of a state with this epoch; `None` if the part has neither published nor prepared it.
+    fn state_at(&self, epoch: u64) -> Option<StateId> {
+        if epoch == self.published {
+            return Some(self.state.id());
+        }
+        let prepared = self.prepared.filter(|_| epoch == self.reached());
+        prepared.map(Lineage::id)
     }
 }
 
@@ -181,26 +200,73 @@ pub(super) enum Interrupted {
     Decided(u64),
 }
 
-/// Returns what an interrupted commit left, from the files outside the databases of all parts.
+/// Returns what an interrupted commit left; an error if the parts do not have the same bank and the same states.
+///
+/// The first part is prepared last and published last. So it decides, and the others have to agree.
 pub(super) fn interrupted(all: &[PartStatus]) -> Result<Interrupted, StoreError> {
-    let reached = || all.iter().map(|part| part.reached());
-    let (Some(least), Some(most)) = (reached().min(), reached().max()) else {
+    let Some(first) = all.first() else {
         return Ok(Interrupted::None);
     };
-    if least == most {
-        let is_prepared = all.iter().any(|part| part.is_prepared);
-        return Ok(if is_prepared {
-            Interrupted::Decided(most)
-        } else {
-            Interrupted::None
-        });
+    let (published, reached) = (first.published, first.reached());
+    for (part, status) in all.iter().enumerate() {
+        // A part may be prepared for the next state, or have published a state for which the first part is prepared.
+        let is_next = !(published..=reached).contains(&status.published);
+        if is_next || status.reached() < reached || status.reached() > published.saturating_add(1) {
+            return Err(damaged(format!(
+                "expected state {reached} in part {part}, found state {}",
+                status.reached()
+            )));
+        }
+        for epoch in published..=reached {
+            let (found, expected) = (status.state_at(epoch), first.state_at(epoch));
+            if found.is_some() && found != expected {
+                return Err(other_state(part, epoch));
+            }
+        }
+        let is_of_bank = |state: Lineage| state.bank == first.state.bank;
+        if !is_of_bank(status.state) || !status.prepared.is_none_or(is_of_bank) {
+            return Err(other_state(part, status.published));
+        }
     }
-    // Every part that reached the later state is only prepared for it.
-    if all.iter().all(|part| part.published == least) {
-        return Ok(Interrupted::Undecided);
+    Ok(if first.prepared.is_some() {
+        Interrupted::Decided(reached)
+    } else if all.iter().any(|part| part.prepared.is_some()) {
+        Interrupted::Undecided
+    } else {
+        Interrupted::None
+    })
+}
+
+/// Returns the error of a part whose state with this epoch is not that of the first part.
+fn other_state(part: usize, epoch: u64) -> StoreError {
+    damaged(format!(
+        "state {epoch} of part {part} is not that of the first part; it comes from another copy or bank"
+    ))
+}
+
+/// Removes what a part has prepared, the file that decides first.
+pub(super) fn discard_prepared(part: &Path) -> Result<(), StoreError> {
+    let loads = part.join("loads");
+    for name in names_in(&loads) {
+        let folder = loads.join(name);
+        let path = folder.join(PREPARED);
+        if path.is_file() {
+            fs::remove_file(&path)
+                .and_then(|()| sync_folder(&folder))
+                .map_err(StoreError::io("remove", &path))?;
+        }
     }
-    let behind = reached().position(|epoch| epoch == least).unwrap_or(0);
-    Err(damaged(format!(
-        "expected state {most} in part {behind}, found state {least}"
-    )))
+    clear_loads(part)
+}
+
+/// Returns whether a commit to the parts of this process was interrupted.
+pub(crate) fn is_interrupted(bank: &Path, parts: Parts) -> Result<bool, StoreError> {
+    let all = (0..parts.count()).map(|part| PartStatus::read(&part_folder(bank, part)));
+    let all = all.collect::<Result<Vec<_>, _>>()?;
+    Ok(!matches!(interrupted(&all)?, Interrupted::None))
+}
+
+/// Returns whether a commit is decided that the first part has not published.
+pub(crate) fn has_decided(bank: &Path) -> bool {
+    PartStatus::read(bank).is_ok_and(|first| first.prepared.is_some())
 }

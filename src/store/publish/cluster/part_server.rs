@@ -5,9 +5,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use super::part_files::{PartStatus, ensure_part, part_folder, part_kind};
+use super::part_files::{PartStatus, discard_prepared, ensure_part, part_folder, part_kind};
 use super::part_states::open_state;
-use super::part_writer::{clear_part, open_part};
+use super::part_writer::open_part;
 use crate::error::StoreError;
 use crate::publish::other_part::PrepareRecord;
 use crate::publish::writer::{Writer, writer_lock};
@@ -17,7 +17,7 @@ use crate::tables::ALL;
 use crate::tables::changes::Changes;
 use crate::tables::parts::key_range::KeyRange;
 use crate::tables::parts::message::{Fields, Message, Operation, malformed};
-use crate::tables::parts::remote_database::{AFTER_FIRST, DESCENDING, READ_ONCE};
+use crate::tables::parts::remote_database::{AFTER_FIRST, DESCENDING, MAX_BYTES, READ_ONCE};
 use crate::tables::shards::Parts;
 use seedbank_algorithms::watch::Watch;
 
@@ -44,9 +44,12 @@ struct OpenParts {
     writers: BTreeMap<u32, OpenWriter>,
 }
 
+/// A part that is open for writing.
 struct OpenWriter {
     writer: Arc<Writer>,
+    /// The changes of the next commit; `None` if there are none yet.
     changes: Option<Changes>,
+    /// The memory in bytes for them.
     memory: usize,
 }
 
@@ -112,12 +115,21 @@ impl PartServer {
             Operation::Lock => {
                 let part = self.part(&mut fields)?;
                 let format = ensure_part(&self.bank, part, self.parts)?;
-                let file = writer_lock(&part_folder(&self.bank, part), false, watch)?;
+                let folder = part_folder(&self.bank, part);
+                let file = writer_lock(&folder, fields.number()? == 1, watch)?;
                 lock(&self.open).locks.insert(part, (file, format));
-                PartStatus::read(&part_folder(&self.bank, part))?.message()
+                return crate::pack(&PartStatus::read(&folder)?);
             }
             Operation::Discard => {
-                clear_part(&self.bank, self.part(&mut fields)?)?;
+                let part = self.part(&mut fields)?;
+                // Keeps the lock of the part until everything is removed.
+                let mut open = lock(&self.open);
+                if let Some(writer) = open.writers.get_mut(&part) {
+                    writer.changes = None;
+                } else if !open.locks.contains_key(&part) {
+                    return Err(StoreError::Protocol("the part is not locked"));
+                }
+                discard_prepared(&part_folder(&self.bank, part))?;
                 Message::default()
             }
             Operation::OpenWriter => self.open_writer(&mut fields, watch)?,
@@ -224,7 +236,7 @@ impl PartServer {
         let database = self.database(fields)?;
         let table = table(fields)?;
         let flags = fields.number()?;
-        let bytes = usize::try_from(fields.number()?).map_err(|_| malformed())?;
+        let bytes = usize::try_from(fields.number()?.min(MAX_BYTES)).unwrap_or(usize::MAX);
         let from = fields.bytes()?;
         let range = KeyRange {
             from: from.to_vec(),

@@ -7,9 +7,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::other_processes::OtherProcesses;
-use super::part_files::{
-    Interrupted, PartStatus, ensure_part, ensure_same_state, interrupted, part_folder,
-};
+use super::part_files::{ensure_part, ensure_same_state, part_folder};
 use crate::disk::folder::{is_folder, open_regular};
 use crate::error::StoreError;
 use crate::publish::acknowledged::Acknowledged;
@@ -57,14 +55,14 @@ pub(crate) struct PartStates {
 }
 
 impl PartStates {
-    /// Opens the state that `first`, the store of the first part, has; `None` if it was removed meanwhile, so that
-    /// the first part has a later one.
+    /// Opens the state that `first`, the store of the first part, has; the error within is a part that lacks it, as when
+    /// the first part has a later one by now.
     pub(crate) fn open(
         bank: &Path,
         parts: Parts,
         first: &Store,
         processes: &OtherProcesses,
-    ) -> Result<Option<Self>, StoreError> {
+    ) -> Result<Result<Self, u32>, StoreError> {
         let (epoch, lineage) = (first.counters()?.epoch, first.lineage()?);
         let open = |part: u32| match processes.of_part(part) {
             None => {
@@ -89,26 +87,20 @@ impl PartStates {
             databases: Vec::new(),
             locks: Vec::new(),
         };
-        for part in opened {
-            let Some((database, lock)) = part? else {
-                return Ok(None);
+        for (part, opened) in (1..).zip(opened) {
+            let Some((database, lock)) = opened? else {
+                return Ok(Err(part));
             };
             found.databases.push(database);
             found.locks.extend(lock);
         }
-        Ok(Some(found))
+        Ok(Ok(found))
     }
 }
 
 /// Opens the live databases of all parts, to which nobody writes, read-only; fails unless all have the same state,
 /// the acknowledged one or a later one.
 pub(crate) fn read_live_parts(bank: &Path, parts: Parts) -> Result<Store, StoreError> {
-    let all = (0..parts.count()).map(|part| PartStatus::read(&part_folder(bank, part)));
-    let all = all.collect::<Result<Vec<_>, _>>()?;
-    if !matches!(interrupted(&all)?, Interrupted::None) {
-        let what = "a commit was interrupted; the next command that writes finishes or undoes it";
-        return Err(StoreError::state("live", what));
-    }
     let open = |part: u32| {
         let folder = part_folder(bank, part);
         let acknowledged = Acknowledged::read(&folder)?;

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::part_files::{PartStatus, ensure_part, part_folder, read_prepared};
-use crate::disk::folder::{BankKind, clear_loads};
+use super::part_files::{PartStatus, discard_prepared, ensure_part, part_folder, read_prepared};
+use crate::disk::folder::BankKind;
 use crate::error::StoreError;
 use crate::publish::other_part::{OtherPart, PrepareRecord};
 use crate::publish::published::Pointer;
@@ -52,11 +52,6 @@ pub(super) fn open_part(
     Writer::open_locked(&folder, lock, opening, watch)
 }
 
-/// Removes what a part of this process has prepared.
-pub(super) fn clear_part(bank: &Path, part: u32) -> Result<(), StoreError> {
-    clear_loads(&part_folder(bank, part))
-}
-
 /// A part that is locked for writing.
 pub(super) enum LockedPart {
     Local {
@@ -74,6 +69,7 @@ impl LockedPart {
         part: u32,
         parts: Parts,
         process: Option<&Arc<dyn RemoteProcess>>,
+        wait: bool,
         watch: &dyn Watch,
     ) -> Result<(Self, PartStatus), StoreError> {
         if let Some(process) = process {
@@ -81,12 +77,13 @@ impl LockedPart {
                 process: Arc::clone(process),
                 part,
             };
-            let status = PartStatus::from_message(&locked.call(Operation::Lock)?)?;
+            let request = locked.request(Operation::Lock).number(wait.into());
+            let status = crate::unpack(&locked.process.call(&request.into_bytes())?)?;
             return Ok((Self::Remote(locked), status));
         }
         let format = ensure_part(bank, part, parts)?;
         let folder = part_folder(bank, part);
-        let lock = (writer_lock(&folder, false, watch)?, format);
+        let lock = (writer_lock(&folder, wait, watch)?, format);
         let status = PartStatus::read(&folder)?;
         let bank = bank.to_path_buf();
         Ok((Self::Local { bank, part, lock }, status))
@@ -95,7 +92,7 @@ impl LockedPart {
     /// Removes what is prepared.
     pub(super) fn discard(&self) -> Result<(), StoreError> {
         match self {
-            Self::Local { bank, part, .. } => clear_part(bank, *part),
+            Self::Local { bank, part, .. } => discard_prepared(&part_folder(bank, *part)),
             Self::Remote(part) => part.call(Operation::Discard).map(drop),
         }
     }
@@ -137,10 +134,12 @@ pub(crate) struct RemotePart {
 }
 
 impl RemotePart {
+    /// Starts a request about the part.
     fn request(&self, operation: Operation) -> Message {
         Message::request(operation).number(self.part.into())
     }
 
+    /// Sends a request that has only the part, and returns the answer.
     fn call(&self, operation: Operation) -> Result<Vec<u8>, StoreError> {
         self.process.call(&self.request(operation).into_bytes())
     }
@@ -243,7 +242,7 @@ impl OtherPart for PartWriter {
 
     fn discard(&self) -> Result<(), StoreError> {
         match self {
-            Self::Local(writer) => crate::disk::folder::clear_loads(&writer.bank),
+            Self::Local(writer) => discard_prepared(&writer.bank),
             Self::Remote { part, .. } => part.call(Operation::Discard).map(drop),
         }
     }

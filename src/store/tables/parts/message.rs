@@ -22,7 +22,7 @@ pub(crate) enum Operation {
     Size = 5,
     /// Returns the size of the log: handle.
     LogBytes = 6,
-    /// Takes the lock of the writer: part. Answer: the published epoch, whether the next one is prepared.
+    /// Takes the lock of the writer: part, whether to wait for it. Answer: the record of its last commits.
     Lock = 7,
     /// Removes what is prepared: part.
     Discard = 8,

@@ -19,6 +19,14 @@ pub(crate) enum PartDatabase {
 }
 
 impl PartDatabase {
+    /// Returns the database if it is open in this process.
+    pub(crate) const fn local(&self) -> Option<&Arc<Database>> {
+        match self {
+            Self::Local(database) => Some(database),
+            Self::Remote(_) => None,
+        }
+    }
+
     /// Calls `read` with the value at a key; `None` if there is no value.
     pub(crate) fn get<T>(
         &self,
@@ -178,10 +186,15 @@ impl RemoteCursor {
         let Some((scan, prefix)) = &mut self.at else {
             return Ok(None);
         };
-        match scan.next_key() {
-            Some(key) if !key.starts_with(prefix) => Ok(None),
-            // At the end of the table, and before an error.
-            _ => scan.next_with(read),
+        if scan.next_key().is_some_and(|key| !key.starts_with(prefix)) {
+            return Ok(None);
         }
+        // At the end of the table, and before an error, there is no key.
+        let entry = scan.next_with(read);
+        if entry.is_err() {
+            // The next prefix is read anew.
+            self.at = None;
+        }
+        entry
     }
 }

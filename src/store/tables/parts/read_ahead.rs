@@ -7,7 +7,7 @@
 /// Bytes that are read ahead at least, at first, and at most. Below the least number, only the key is read.
 const MIN_BYTES: u64 = 256;
 const FIRST_BYTES: u64 = 4 << 10;
-const MAX_BYTES: u64 = 256 << 10;
+const MAX_BYTES: u64 = 64 << 10;
 
 /// The number of gets of a single key after which reading ahead is tried again.
 const RETRY_AFTER: u32 = 16;

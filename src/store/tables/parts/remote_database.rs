@@ -24,12 +24,13 @@ pub trait RemoteProcess: Send + Sync {
 const FIRST_BYTES: u64 = 16 << 10;
 
 /// The most bytes of keys and values that a scan reads at once.
-const MAX_BYTES: u64 = 1 << 20;
+pub(crate) const MAX_BYTES: u64 = 256 << 10;
 
-/// Flags of a scan.
+/// A flag of a scan: from the last key to the first.
 pub(crate) const DESCENDING: u64 = 1;
+/// A flag of a scan: the range is not read again soon.
 pub(crate) const READ_ONCE: u64 = 2;
-/// The first key is not part of the range.
+/// A flag of a scan: the first key is not part of the range.
 pub(crate) const AFTER_FIRST: u64 = 4;
 
 /// Returns the number of a table in the list of all tables.
@@ -67,6 +68,7 @@ impl RemoteDatabase {
         Message::request(operation).number(self.handle)
     }
 
+    /// Returns the value at a key; `None` if there is no value.
     pub(crate) fn get(
         &self,
         table: &'static str,
@@ -148,14 +150,17 @@ impl RemoteDatabase {
         self.bytes_read.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
+    /// Returns the number of gets and of entries returned by scans so far.
     pub(crate) fn reads(&self) -> u64 {
         self.reads.load(Ordering::Relaxed)
     }
 
+    /// Returns the number of bytes of keys and values read so far.
     pub(crate) fn bytes_read(&self) -> u64 {
         self.bytes_read.load(Ordering::Relaxed)
     }
 
+    /// Returns the size of a table on disk.
     pub(crate) fn size(&self, table: &'static str) -> Result<TableSize, StoreError> {
         let request = self.request(Operation::Size).number(table_number(table)?);
         let answer = self.process.call(&request.into_bytes())?;
@@ -167,6 +172,7 @@ impl RemoteDatabase {
         })
     }
 
+    /// Returns the size of the log in bytes; 0 if the process does not answer.
     pub(crate) fn log_bytes(&self) -> u64 {
         let request = self.request(Operation::LogBytes).into_bytes();
         let answer = self.process.call(&request);
@@ -225,6 +231,7 @@ impl RemoteScan {
         !self.entries.is_empty() || self.is_complete
     }
 
+    /// Returns the key of the next entry; `None` at the end, and before an error, which the next read returns.
     pub(crate) fn next_key(&mut self) -> Option<&[u8]> {
         if self.entries.is_empty()
             && !self.is_complete
@@ -236,6 +243,7 @@ impl RemoteScan {
         self.entries.front().map(|entry| entry.0.as_slice())
     }
 
+    /// Calls `read` with the next key and value; `None` at the end. An error also ends the scan.
     pub(crate) fn next_with<T>(
         &mut self,
         read: impl FnOnce(&[u8], &[u8]) -> T,

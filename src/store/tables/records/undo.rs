@@ -99,8 +99,8 @@ impl UndoRecord {
 
     /// Adds the entries of another part of a cluster bank.
     pub(crate) fn add_part(&mut self, other: &Self) {
-        self.entries += other.entries;
-        self.bytes += other.bytes;
+        self.entries = self.entries.saturating_add(other.entries);
+        self.bytes = self.bytes.saturating_add(other.bytes);
         self.sum = self.sum.wrapping_add(other.sum);
     }
 
