@@ -85,7 +85,7 @@ fn results(bank: &Bank, batches: &[Batch], last: &Batch) -> Vec<(String, String)
 #[test]
 fn any_number_of_parts_gives_what_one_database_gives() {
     let mut runner = TestRunner::new(ProptestConfig {
-        cases: cases(8),
+        cases: cases(4),
         max_shrink_iters: 50,
         failure_persistence: None,
         ..ProptestConfig::default()
@@ -240,7 +240,7 @@ fn killed_commits_are_in_all_parts_or_in_none() {
     };
     let mut outcomes = [0; 2];
     let mut interrupted = 0;
-    let kills = quota(16);
+    let kills = quota(12);
     for kill in 0..kills {
         // In turn a large batch, and one that takes it back.
         let args: &[&str] = if kill % 2 == 0 {
