@@ -3671,6 +3671,8 @@ class Status(TypedDict):
     """Bytes of the published state's log: data of small batches that no table file contains yet."""
     tables: list[TableSize]
     """Bytes on disk, by table."""
+    parts: NotRequired[int]
+    """Number of databases of a cluster bank; `null` for a bank in one database."""
     refused: NotRequired[RefusedBatch]
     """Last refused batch; `null` if no batch was refused, or if a batch with its name was accepted later."""
     undo: NotRequired[Undoable]
