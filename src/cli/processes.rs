@@ -92,7 +92,7 @@ pub(super) fn run(
     };
     let outcome = match &result {
         Ok(_) => seedbank_cluster::Outcome::Succeeded,
-        Err(e) => seedbank_cluster::Outcome::Failed(with_causes(e)),
+        Err(e) => seedbank_cluster::Outcome::Failed(e.text()),
     };
     // Nothing else has a peer once the command has ended.
     let peers = peers.into_iter().filter_map(Arc::into_inner).collect();
@@ -151,25 +151,13 @@ fn serve(
     let threads = rayon::current_num_threads() * 4;
     let threads = threads.clamp(*SERVING_THREADS.start(), *SERVING_THREADS.end());
     let answer = |request: &[u8]| {
-        let answer = server.answer(request, watch);
-        answer.map_err(|e| with_causes(&e))
+        let answer = server.answer(request, watch).map_err(EngineError::from);
+        answer.map_err(|e| CliError::from(e).text())
     };
     match host.serve(&answer, threads, &|| watch.stopped())? {
         seedbank_cluster::Outcome::Succeeded => Ok(Outcome::Done),
         seedbank_cluster::Outcome::Failed(message) => Err(CliError::Coordinator(message)),
     }
-}
-
-/// Returns an error and its causes in one line.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }
 
 /// Returns what all processes must share.

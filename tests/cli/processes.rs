@@ -400,7 +400,7 @@ fn a_process_that_dies_within_a_commit_leaves_all_of_it_or_nothing() {
     cluster.done(&ingest);
     let full = cluster.export();
     cluster.done(&["undo", "BANK", "-q"]);
-    // Killed once a part of this process is prepared, and so many microseconds later.
+    // Which process is killed, in whose folder a prepared part is awaited, and the delay after that in microseconds.
     let moments = [
         (0, 0, 0),
         (1, 1, 0),
@@ -424,7 +424,7 @@ fn a_process_that_dies_within_a_commit_leaves_all_of_it_or_nothing() {
         killed.kill().unwrap();
         killed.wait().unwrap();
         let ended = end_soon(children);
-        // The next writer finishes the commit, or removes what is left of it.
+        // The next writer finishes the commit or undoes it.
         cluster.run(&["ingest", "BANK", "/dev/null", "-q"]);
         let found = cluster.export();
         let is_acknowledged = victim != 0 && ended[0].status == Some(0);

@@ -217,7 +217,7 @@ fn progress(bank: &Path, parts: u32) -> (usize, usize) {
     (prepared.count(), published)
 }
 
-/// A moment to kill a command: once so many parts are prepared, and this long after it.
+/// A moment to kill a command: a delay after a number of parts are prepared.
 struct Moment {
     prepared: usize,
     after: Duration,
@@ -271,7 +271,7 @@ fn killed_commits_are_in_all_parts_or_in_none() {
         child.wait().unwrap();
         let (prepared, published) = progress(&bank, PARTS);
         interrupted += usize::from(prepared > 0 || published < PARTS as usize);
-        // Readers see the state before or after, and the next writer completes it or removes what is left.
+        // Readers see the state before or after the commit, and the next writer finishes or undoes it.
         let seen = state();
         place.run(&["ingest", "bank", "--quiet", "/dev/null"]);
         let after = state();

@@ -8,6 +8,7 @@ use super::undo_policy::UndoPolicy;
 use crate::error::StoreError;
 use crate::tables::changes::Changes;
 use crate::tables::parts::part_database::PartDatabase;
+use crate::tables::records::lineage::StateId;
 use crate::tables::records::{Counters, Lineage};
 
 /// What a part stores with its share of the changes.
@@ -21,8 +22,8 @@ pub(crate) struct PrepareRecord {
 
 /// The writer of a part after the first.
 pub(crate) trait OtherPart: Send + Sync {
-    /// Returns the identities of the part and its state.
-    fn lineage(&self) -> Result<Lineage, StoreError>;
+    /// Returns the identity of the state of the part.
+    fn state_id(&self) -> Result<StateId, StoreError>;
 
     /// Returns the database.
     fn database(&self) -> PartDatabase;

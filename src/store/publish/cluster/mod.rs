@@ -10,7 +10,7 @@
 //!
 //! 1. *Prepare*: each part writes its changes to the sorted files of a bulk load (`bulk_load`), and then, synced,
 //!    the file `PREPARED` with the intent. Readers and databases are unchanged.
-//! 2. *Decide*: the commit is decided at the moment at which the last part is prepared.
+//! 2. *Decide*: the first part is prepared last, and that decides the commit.
 //! 3. *Finish*: each part ingests its files and publishes the new state, the first part last. A part keeps its
 //!    previous published state until the next commit.
 //!
@@ -19,14 +19,14 @@
 //!
 //! | killed | next command that writes |
 //! | --- | --- |
-//! | before the last part is prepared | removes what is prepared: the commit is not in the bank |
+//! | before the first part is prepared | removes what is prepared: the commit is not in the bank |
 //! | after it, at any moment | finishes the parts that are behind: the commit is in the bank |
 //!
 //! Other processes may have parts after the first. The process that runs a command reads and writes them by
 //! requests (`part_server`), and decides commits in the same way: the lock of the first part excludes all others.
 //!
-//! No part begins to finish before all are prepared. So a part that has the new state, or has begun to ingest it,
-//! proves that all others have it or are prepared; if they are not, the bank is damaged and nothing is written.
+//! Before the next writer removes or finishes anything, it compares the identities of the bank and of the states of
+//! all parts (`part_files`). If a part does not agree with the first one, the bank is damaged and nothing is written.
 
 mod commit_parts;
 pub(crate) mod open_parts;

@@ -87,7 +87,7 @@ fn open_writer(
     let mut writer = open_part(bank, 0, parts, lock, decided, watch)?;
     let expected = writer.state_id()?;
     for (part, other) in (1..).zip(&others) {
-        ensure_same_state(part, other.lineage()?.id(), expected)?;
+        ensure_same_state(part, other.state_id()?, expected)?;
     }
     let databases = others.iter().map(|part| part.database());
     writer.store.add_parts(parts, databases.collect());

@@ -13,7 +13,7 @@ use crate::error::StoreError;
 use crate::format::FORMAT;
 use crate::publish::published::Pointer;
 use crate::tables::records::lineage::StateId;
-use crate::tables::records::{Intent, Lineage, Meta};
+use crate::tables::records::{Intent, Meta};
 use crate::tables::shards::Parts;
 use crate::tables::table::Value;
 
@@ -145,31 +145,23 @@ pub(super) fn read_prepared(part: &Path, epoch: u64) -> Result<Intent, StoreErro
 pub(super) struct PartStatus {
     /// The published epoch.
     pub(super) published: u64,
-    /// The identities of the published state; `previous` is unknown, 0.
-    state: Lineage,
-    /// The identities of the next state, if it is prepared.
-    pub(super) prepared: Option<Lineage>,
+    /// The identity of the published state.
+    state: StateId,
+    /// The identity of the next state, if it is prepared.
+    pub(super) prepared: Option<StateId>,
 }
 
 impl PartStatus {
     /// Reads the files of a part.
     pub(super) fn read(folder: &Path) -> Result<Self, StoreError> {
         let pointer = Pointer::read(folder)?;
-        let (published, id) = (pointer.epoch, pointer.id());
-        let next = published.saturating_add(1);
-        let prepared = if load_folder(folder, next).join(PREPARED).is_file() {
-            Some(read_prepared(folder, next)?.lineage)
-        } else {
-            None
-        };
+        let next = pointer.epoch.saturating_add(1);
+        let is_prepared = load_folder(folder, next).join(PREPARED).is_file();
+        let prepared = is_prepared.then(|| read_prepared(folder, next));
         Ok(Self {
-            published,
-            state: Lineage {
-                bank: id.bank,
-                state: id.state,
-                previous: 0,
-            },
-            prepared,
+            published: pointer.epoch,
+            state: pointer.id(),
+            prepared: prepared.transpose()?.map(|intent| intent.lineage.id()),
         })
     }
 
@@ -182,10 +174,9 @@ impl PartStatus {
     /// Returns the identity of a state with this epoch; `None` if the part has neither published nor prepared it.
     fn state_at(&self, epoch: u64) -> Option<StateId> {
         if epoch == self.published {
-            return Some(self.state.id());
+            return Some(self.state);
         }
-        let prepared = self.prepared.filter(|_| epoch == self.reached());
-        prepared.map(Lineage::id)
+        self.prepared.filter(|_| epoch == self.reached())
     }
 }
 
@@ -223,7 +214,7 @@ pub(super) fn interrupted(all: &[PartStatus]) -> Result<Interrupted, StoreError>
                 return Err(other_state(part, epoch));
             }
         }
-        let is_of_bank = |state: Lineage| state.bank == first.state.bank;
+        let is_of_bank = |state: StateId| state.bank == first.state.bank;
         if !is_of_bank(status.state) || !status.prepared.is_none_or(is_of_bank) {
             return Err(other_state(part, status.published));
         }

@@ -277,7 +277,7 @@ impl PartServer {
         let locked = lock(&self.open).locks.remove(&part);
         let (file, format) = locked.ok_or(StoreError::Protocol("the part is not locked"))?;
         let writer = open_part(&self.bank, part, self.parts, (file, format), decided, watch)?;
-        let lineage = crate::pack(&writer.lineage()?)?;
+        let state = crate::pack(&writer.state_id()?)?;
         let handle = self.add(Arc::clone(&writer.store.rocks), None);
         let opened = OpenWriter {
             writer: Arc::new(writer),
@@ -285,7 +285,7 @@ impl PartServer {
             memory: CHANGES_MEMORY,
         };
         lock(&self.open).writers.insert(part, opened);
-        Ok(Message::default().number(handle).bytes(&lineage))
+        Ok(Message::default().number(handle).bytes(&state))
     }
 
     fn change(&self, fields: &mut Fields<'_>) -> Result<Message, StoreError> {

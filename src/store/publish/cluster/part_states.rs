@@ -16,7 +16,7 @@ use crate::publish::published::{Pointer, state_folder, state_lock};
 use crate::tables::parts::message::{Fields, Message, Operation};
 use crate::tables::parts::part_database::PartDatabase;
 use crate::tables::parts::remote_database::RemoteDatabase;
-use crate::tables::records::Lineage;
+use crate::tables::records::lineage::StateId;
 use crate::tables::shards::Parts;
 use crate::tables::store::Store;
 
@@ -26,7 +26,7 @@ pub(super) fn open_state(
     part: u32,
     parts: Parts,
     epoch: u64,
-    expected: Lineage,
+    expected: StateId,
 ) -> Result<Option<(Store, File)>, StoreError> {
     ensure_part(bank, part, parts)?;
     let folder = part_folder(bank, part);
@@ -43,7 +43,7 @@ pub(super) fn open_state(
         // The state before the current one, which a commit is about to replace.
         Store::read(&state_folder(&folder, epoch))?
     };
-    ensure_same_state(part, store.state_id()?, expected.id())?;
+    ensure_same_state(part, store.state_id()?, expected)?;
     Ok(Some((store, lock)))
 }
 
@@ -63,15 +63,15 @@ impl PartStates {
         first: &Store,
         processes: &OtherProcesses,
     ) -> Result<Result<Self, u32>, StoreError> {
-        let (epoch, lineage) = (first.counters()?.epoch, first.lineage()?);
+        let (epoch, state) = (first.counters()?.epoch, first.state_id()?);
         let open = |part: u32| match processes.of_part(part) {
             None => {
-                let opened = open_state(bank, part, parts, epoch, lineage)?;
+                let opened = open_state(bank, part, parts, epoch, state)?;
                 Ok(opened.map(|(store, lock)| (PartDatabase::Local(store.rocks), Some(lock))))
             }
             Some(process) => {
                 let request = Message::request(Operation::OpenState).number(part.into());
-                let request = request.number(epoch).bytes(&crate::pack(&lineage)?);
+                let request = request.number(epoch).bytes(&crate::pack(&state)?);
                 let answer = process.call(&request.into_bytes())?;
                 let mut fields = Fields(&answer);
                 if fields.is_empty() {

@@ -16,7 +16,7 @@ use crate::tables::changes::Changes;
 use crate::tables::parts::message::{Fields, Message, Operation};
 use crate::tables::parts::part_database::PartDatabase;
 use crate::tables::parts::remote_database::{RemoteDatabase, RemoteProcess, table_number};
-use crate::tables::records::Lineage;
+use crate::tables::records::lineage::StateId;
 use crate::tables::shards::Parts;
 use seedbank_algorithms::watch::Watch;
 
@@ -116,10 +116,10 @@ impl LockedPart {
                 let mut fields = Fields(&answer);
                 let process = Arc::clone(&part.process);
                 let database = Arc::new(RemoteDatabase::new(process, fields.number()?));
-                let lineage = crate::unpack(fields.bytes()?)?;
+                let state = crate::unpack(fields.bytes()?)?;
                 Ok(PartWriter::Remote {
                     database,
-                    lineage,
+                    state,
                     part,
                 })
             }
@@ -182,16 +182,16 @@ pub(crate) enum PartWriter {
     Remote {
         /// Closed before the lock is released.
         database: Arc<RemoteDatabase>,
-        lineage: Lineage,
+        state: StateId,
         part: RemotePart,
     },
 }
 
 impl OtherPart for PartWriter {
-    fn lineage(&self) -> Result<Lineage, StoreError> {
+    fn state_id(&self) -> Result<StateId, StoreError> {
         match self {
-            Self::Local(writer) => writer.lineage(),
-            Self::Remote { lineage, .. } => Ok(*lineage),
+            Self::Local(writer) => writer.state_id(),
+            Self::Remote { state, .. } => Ok(*state),
         }
     }
 

@@ -26,7 +26,7 @@ pub struct Lineage {
 }
 
 /// The identity of a state of a bank, as recorded outside its database.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct StateId {
     /// The bank.
     pub(crate) bank: u128,
