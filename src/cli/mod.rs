@@ -42,6 +42,7 @@ mod init;
 mod log;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod mesh;
 mod metrics_file;
 mod migrate;
 mod output;

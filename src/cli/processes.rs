@@ -4,6 +4,8 @@
 //! process 0    connects the others, runs the command, and reports how it ended
 //! process 1... serve their parts of the bank until then
 //! ```
+//!
+//! Some commands run in all processes, which then also serve each other ([`mesh`](super::mesh)).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,13 +16,13 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use seedbank::engine::EngineError;
-use seedbank::engine::cluster::{OtherProcesses, PartServer, RemoteProcess, cluster_parts};
-use seedbank::engine::error::StoreError;
+use seedbank::engine::cluster::{OtherProcesses, ProcessServer, RemoteProcess, cluster_parts};
 use seedbank::engine::maintenance::FORMAT;
 use seedbank::watch::Watch;
 use seedbank_cluster::{Agreement, ClusterError, Members, Peer, coordinate, finish, join};
 
 use super::failure::CliError;
+use super::mesh::{CONNECT, Member, Mesh, StopSignal, answer};
 use super::progress::{self, Progress};
 use super::session::{Outcome, Session};
 
@@ -29,27 +31,14 @@ const UNSUPPORTED: [&str; 10] = [
     "init", "cluster", "serve", "mcp", "backup", "restore", "repair", "compact", "migrate", "synth",
 ];
 
+/// Commands that run in all processes, each with its own parts. Others run in process 0.
+const DISTRIBUTED: [&str; 2] = ["ingest", "refresh"];
+
 /// The time between two looks at the connections.
 const WATCH_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The least and the most threads that serve requests.
 const SERVING_THREADS: std::ops::RangeInclusive<usize> = 4..=64;
-
-/// A member of the cluster that serves parts of the bank.
-struct Member {
-    peer: Arc<Peer>,
-    watch: Progress,
-}
-
-impl RemoteProcess for Member {
-    fn call(&self, request: &[u8]) -> Result<Vec<u8>, StoreError> {
-        let answer = self.peer.call_until(request, &|| self.watch.stopped());
-        answer.map_err(|e| match e {
-            ClusterError::Interrupted => StoreError::Interrupted(seedbank::watch::Interrupted),
-            e => StoreError::Process(Box::new(e)),
-        })
-    }
-}
 
 /// Runs a command as one of the processes of `members`. `command` runs it in the process that has the number 0.
 pub(super) fn run(
@@ -63,28 +52,59 @@ pub(super) fn run(
     let process = members.process_number(process, |name| std::env::var(name).ok())?;
     let (name, bank) = bank_of(matches)?;
     let watch = session.watch()?;
+    let own: BTreeSet<u32> = members.processes()[process]
+        .banks()
+        .iter()
+        .copied()
+        .collect();
     if process > 0 {
-        return serve(&members, process, (name, &bank), &watch);
+        return serve(&members, process, (name, &bank), &own, watch);
     }
     let parts = cluster_parts(&bank)
         .map_err(EngineError::from)?
         .unwrap_or(1);
     check_parts(&members, parts)?;
     let agreement = agreement(name, parts);
-    let peers = coordinate(&members, &agreement, &|| watch.stopped())?;
+    let stop = StopSignal::new(watch);
+    let peers = coordinate(&members, 0, &agreement, &|| stop.stopped())?;
     let peers: Vec<Arc<Peer>> = peers.into_iter().map(Arc::new).collect();
     let mut processes = OtherProcesses::default();
     for peer in &peers {
         let member: Arc<dyn RemoteProcess> = Arc::new(Member {
             peer: Arc::clone(peer),
-            watch: session.watch()?,
+            stop: stop.clone(),
         });
         for bank in members.processes()[peer.process()].banks() {
             processes.add(*bank, Arc::clone(&member));
         }
     }
     session.set_processes(processes);
-    let (result, lost) = watched(&peers, || command(session));
+    let (result, lost) = if DISTRIBUTED.contains(&name) {
+        let server = ProcessServer::new(0, &bank, &own, stop.clone()).map_err(CliError::from);
+        let connected = server.map(Arc::new);
+        watched(&peers, || {
+            let server = connected?;
+            let mesh = Mesh {
+                members: &members,
+                process: 0,
+                agreement: &agreement,
+                server: &server,
+                stop: &stop,
+            };
+            thread::scope(|scope| {
+                let connected = mesh.connect_first(scope, &peers);
+                let result = connected.map_err(CliError::Cluster).and_then(|()| {
+                    session.set_server(Some(Arc::clone(&server)));
+                    command(session)
+                });
+                session.set_server(None);
+                stop.end();
+                result
+            })
+        })
+    } else {
+        watched(&peers, || command(session))
+    };
     session.set_processes(OtherProcesses::default());
     let result = match (result, lost) {
         (Err(e), Some(lost)) if e.is_interruption() => Err(CliError::Cluster(lost)),
@@ -132,29 +152,51 @@ fn watched<T>(peers: &[Arc<Peer>], command: impl FnOnce() -> T) -> (T, Option<Cl
     })
 }
 
-/// Serves the parts of this process until process 0 reports how the command ended.
+/// Serves the parts of this process, and takes part in the command, until process 0 reports how the command ended.
 fn serve(
     members: &Members,
     process: usize,
     (name, bank): (&str, &Path),
-    watch: &Progress,
+    own: &BTreeSet<u32>,
+    watch: Progress,
 ) -> Result<Outcome, CliError> {
-    let own: BTreeSet<u32> = members.processes()[process]
-        .banks()
-        .iter()
-        .copied()
-        .collect();
-    let server = PartServer::new(bank, &own).map_err(EngineError::from)?;
+    let stop = StopSignal::new(watch);
+    let server = Arc::new(ProcessServer::new(process, bank, own, stop.clone())?);
     check_parts(members, server.parts())?;
     let agreement = agreement(name, server.parts());
-    let host = join(members, process, &agreement, &|| watch.stopped())?;
+    let host = join(members, process, 0, &agreement, &|| stop.stopped())?;
     let threads = rayon::current_num_threads() * 4;
     let threads = threads.clamp(*SERVING_THREADS.start(), *SERVING_THREADS.end());
-    let answer = |request: &[u8]| {
-        let answer = server.answer(request, watch).map_err(EngineError::from);
-        answer.map_err(|e| CliError::from(e).text())
+    let mesh = Mesh {
+        members,
+        process,
+        agreement: &agreement,
+        server: &server,
+        stop: &stop,
     };
-    match host.serve(&answer, threads, &|| watch.stopped())? {
+    let ended = thread::scope(|scope| {
+        let monitor = thread::Builder::new().spawn_scoped(scope, || {
+            // A step that is running ends once process 0 is lost.
+            while host.loss().is_none() && !stop.stopped() {
+                thread::park_timeout(WATCH_INTERVAL);
+            }
+            stop.end();
+        });
+        let answer = |request: &[u8]| {
+            if request == CONNECT {
+                let connected = mesh.connect(scope).map(|()| Vec::new());
+                return connected.map_err(|error| CliError::Cluster(error).text());
+            }
+            answer(&server, request)
+        };
+        let ended = host.serve(&answer, threads, &|| stop.stopped());
+        stop.end();
+        if let Ok(monitor) = monitor {
+            monitor.thread().unpark();
+        }
+        ended
+    });
+    match ended? {
         seedbank_cluster::Outcome::Succeeded => Ok(Outcome::Done),
         seedbank_cluster::Outcome::Failed(message) => Err(CliError::Coordinator(message)),
     }

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Args};
 use seedbank::engine::Bank;
-use seedbank::engine::cluster::OtherProcesses;
+use seedbank::engine::cluster::{OtherProcesses, ProcessServer};
 use seedbank::engine::query::ReadCost;
 use tracing_subscriber::EnvFilter;
 
@@ -113,6 +114,7 @@ pub(super) struct Session {
     bars: bool,
     no_image: bool,
     processes: OtherProcesses,
+    server: Option<Arc<ProcessServer>>,
 }
 
 impl Session {
@@ -124,6 +126,7 @@ impl Session {
             quiet,
             no_image: global.no_image,
             processes: OtherProcesses::default(),
+            server: None,
             log: global.log_format,
             bars: !quiet
                 && !global.no_progress
@@ -137,9 +140,17 @@ impl Session {
         self.processes = processes;
     }
 
+    /// Sets this process if commands run in others too.
+    pub(super) fn set_server(&mut self, server: Option<Arc<ProcessServer>>) {
+        self.server = server;
+    }
+
     /// Returns a handle to a bank that is used as the options say.
     pub(super) fn bank(&self, path: &Path) -> Bank {
-        let bank = Bank::at(path).with_processes(self.processes.clone());
+        let mut bank = Bank::at(path).with_processes(self.processes.clone());
+        if let Some(server) = &self.server {
+            bank = bank.with_server(server);
+        }
         if self.no_image {
             bank.without_image()
         } else {

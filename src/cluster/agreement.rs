@@ -6,23 +6,24 @@
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Agreement(Vec<(String, String)>);
 
-/// A value that differs between the coordinator and a member. `None` means that a process has no value of
-/// that name.
+/// A value that differs between two processes. `None` means that a process has no value of that name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "the processes do not agree on {name}: process 0 has {}, process {process} has {}",
-    text(coordinator.as_ref()),
-    text(member.as_ref())
+    "the processes do not agree on {name}: process {first} has {}, process {second} has {}",
+    text(first_value.as_ref()),
+    text(second_value.as_ref())
 )]
 pub struct Difference {
     /// The name of the value.
     pub name: String,
-    /// The value of process 0.
-    pub coordinator: Option<String>,
-    /// The number of the member.
-    pub process: usize,
-    /// The value of the member.
-    pub member: Option<String>,
+    /// The lower number of the two processes.
+    pub first: usize,
+    /// The value of process `first`.
+    pub first_value: Option<String>,
+    /// The higher number of the two processes.
+    pub second: usize,
+    /// The value of process `second`.
+    pub second_value: Option<String>,
 }
 
 fn text(value: Option<&String>) -> String {
@@ -52,20 +53,22 @@ impl Agreement {
             .map(|(_, value)| value)
     }
 
-    /// Compares the agreements of process 0 and of a member. Both sides get the same result.
-    pub(crate) fn compare(
-        coordinator: &Self,
-        process: usize,
-        member: &Self,
-    ) -> Result<(), Difference> {
-        for (name, _) in coordinator.0.iter().chain(&member.0) {
-            let (ours, theirs) = (coordinator.value_of(name), member.value_of(name));
-            if ours != theirs {
+    /// Compares the agreements of two processes, each with its number. Both processes get the same result.
+    pub(crate) fn compare(ours: (usize, &Self), theirs: (usize, &Self)) -> Result<(), Difference> {
+        let (first, second) = if ours.0 <= theirs.0 {
+            (ours, theirs)
+        } else {
+            (theirs, ours)
+        };
+        for (name, _) in first.1.0.iter().chain(&second.1.0) {
+            let (first_value, second_value) = (first.1.value_of(name), second.1.value_of(name));
+            if first_value != second_value {
                 return Err(Difference {
                     name: name.clone(),
-                    coordinator: ours.cloned(),
-                    process,
-                    member: theirs.cloned(),
+                    first: first.0,
+                    first_value: first_value.cloned(),
+                    second: second.0,
+                    second_value: second_value.cloned(),
                 });
             }
         }
@@ -112,7 +115,7 @@ mod tests {
     #[test]
     fn the_first_difference_is_named_with_both_values() {
         let ours = Agreement::new([("version", "1"), ("command", "refresh")]);
-        assert_eq!(Agreement::compare(&ours, 2, &ours.clone()), Ok(()));
+        assert_eq!(Agreement::compare((0, &ours), (2, &ours.clone())), Ok(()));
         for (theirs, expected) in [
             (
                 Agreement::new([("version", "2"), ("command", "status")]),
@@ -127,8 +130,10 @@ mod tests {
                 r#"the processes do not agree on banks: process 0 has no value, process 2 has "4""#,
             ),
         ] {
-            let difference = Agreement::compare(&ours, 2, &theirs).unwrap_err();
+            let difference = Agreement::compare((0, &ours), (2, &theirs)).unwrap_err();
             assert_eq!(difference.to_string(), expected);
+            let reverse = Agreement::compare((2, &theirs), (0, &ours)).unwrap_err();
+            assert_eq!(reverse, difference);
         }
     }
 

@@ -159,6 +159,11 @@ impl Connection {
         self.lost.get().is_some() || self.is_finished.load(Ordering::Acquire)
     }
 
+    /// The error of a connection that is over. `None` means that it is not.
+    pub(crate) fn loss(&self) -> Option<ClusterError> {
+        self.is_over().then(|| self.lost_error())
+    }
+
     /// The error of a lost connection.
     pub(crate) fn lost_error(&self) -> ClusterError {
         let why = self

@@ -1,4 +1,4 @@
-//! The accepting side: the coordinator waits for all members.
+//! The accepting side: a coordinator waits for all members.
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -30,31 +30,35 @@ struct Greeted {
     result: Result<usize, GreetingError>,
 }
 
-/// Listens on the address of process 0 until all members are connected. Returns them in the order of their
-/// numbers.
+/// Listens on the address of process `process`, this one, until all other processes are connected as its
+/// members. Returns them in the order of their numbers.
 ///
 /// Refuses callers that do not know the secret and logs them. Fails at the deadline of the members file, if
 /// a member has another agreement, if a connected member is lost, and soon after `stop` returns true; members
 /// that are connected by then get the error as the outcome of the command.
 pub fn coordinate(
     members: &Members,
+    process: usize,
     agreement: &Agreement,
     stop: &dyn Fn() -> bool,
 ) -> Result<Vec<Peer>, ClusterError> {
-    let address = members.processes()[0].address();
+    members.checked("the given number", process.to_string())?;
+    let address = members.processes()[process].address();
     let listen = || {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         Ok(listener)
     };
     let listener = listen().map_err(|source| ClusterError::Listen {
+        process,
         address: address.to_owned(),
         source,
     })?;
     let (ended, greeted) = mpsc::channel();
     let mut accepting = Accepting {
         members,
-        session: Arc::new(Session::new(members, agreement)),
+        process,
+        session: Arc::new(Session::new(members, process, agreement)),
         listener,
         greetings: 0,
         ended,
@@ -78,13 +82,15 @@ pub fn coordinate(
 /// The state of `coordinate`.
 struct Accepting<'a> {
     members: &'a Members,
+    /// The number of this process.
+    process: usize,
     session: Arc<Session>,
     listener: TcpListener,
     /// The number of greetings that have not ended.
     greetings: usize,
     ended: Sender<Greeted>,
     greeted: Receiver<Greeted>,
-    /// The connected members, by number.
+    /// The connected members, by number. The entry of this process is always `None`.
     peers: Vec<Option<Peer>>,
     /// The last caller that was refused, and the reason.
     refused: Option<String>,
@@ -94,12 +100,12 @@ impl Accepting<'_> {
     /// Accepts callers until all members are connected.
     fn run(&mut self, stop: &dyn Fn() -> bool) -> Result<(), ClusterError> {
         let until = Instant::now() + self.members.deadline();
-        while self.peers.iter().skip(1).any(Option::is_none) {
+        while self.missing().next().is_some() {
             if stop() {
                 return Err(ClusterError::Interrupted);
             }
             if Instant::now() > until {
-                return Err(self.missing());
+                return Err(self.missing_error());
             }
             while self.greetings < MAX_GREETINGS && self.accept(until) {}
             if let Ok(greeted) = self.greeted.recv_timeout(ACCEPT_INTERVAL) {
@@ -188,21 +194,18 @@ impl Accepting<'_> {
         self.refused = Some(format!("{caller}: {error}"));
     }
 
+    /// The numbers of the processes that are not connected.
+    fn missing(&self) -> impl Iterator<Item = usize> {
+        let numbers = 0..self.peers.len();
+        numbers.filter(|&number| number != self.process && self.peers[number].is_none())
+    }
+
     /// The error at the deadline.
-    fn missing(&self) -> ClusterError {
-        let processes = self
-            .members
-            .processes()
-            .iter()
-            .zip(&self.peers)
-            .enumerate()
-            .skip(1);
+    fn missing_error(&self) -> ClusterError {
+        let address = |number: usize| self.members.processes()[number].address().to_owned();
         ClusterError::Missing {
             seconds: self.members.deadline().as_secs(),
-            missing: processes
-                .filter(|(_, (_, peer))| peer.is_none())
-                .map(|(number, (process, _))| (number, process.address().to_owned()))
-                .collect(),
+            missing: (self.missing().map(|number| (number, address(number)))).collect(),
             refused: self.refused.clone(),
         }
     }

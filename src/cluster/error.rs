@@ -22,10 +22,12 @@ pub enum ClusterError {
     /// The number of this process is unknown or invalid.
     #[error("the process number is missing or invalid")]
     Number(#[from] NumberError),
-    /// The coordinator cannot listen on its address.
-    #[error("process 0 cannot listen on {address}")]
+    /// A coordinator cannot listen on its address.
+    #[error("process {process} cannot listen on {address}")]
     Listen {
-        /// The address of process 0.
+        /// The number of this process.
+        process: usize,
+        /// Its address.
         address: String,
         /// The error of the operating system.
         source: io::Error,
@@ -45,9 +47,11 @@ pub enum ClusterError {
         refused: Option<String>,
     },
     /// The coordinator did not accept this process by the deadline.
-    #[error("process 0 ({address}) did not accept a connection within {seconds} s: {why}")]
+    #[error("process {process} ({address}) did not accept a connection within {seconds} s: {why}")]
     Unreachable {
-        /// The address of process 0.
+        /// The number of the coordinator.
+        process: usize,
+        /// Its address.
         address: String,
         /// The deadline.
         seconds: u64,
@@ -55,16 +59,28 @@ pub enum ClusterError {
         why: String,
     },
     /// The coordinator has another secret.
-    #[error("process 0 ({address}) does not accept the secret of this process")]
+    #[error("process {process} ({address}) does not accept the secret of this process")]
     SecretRefused {
-        /// The address of process 0.
+        /// The number of the coordinator.
+        process: usize,
+        /// Its address.
         address: String,
     },
     /// Whoever listens on the address of the coordinator does not know the secret.
     #[error("the process that listens on {address} does not know the secret")]
     NotCoordinator {
-        /// The address of process 0.
+        /// The address of the coordinator.
         address: String,
+    },
+    /// Another process of the cluster listens on the address of the coordinator.
+    #[error("expected process {expected} to listen on {address}, found process {found}")]
+    WrongProcess {
+        /// The address of the coordinator.
+        address: String,
+        /// The number of the coordinator.
+        expected: usize,
+        /// The number of the process that listens.
+        found: usize,
     },
     /// The processes were started with different values.
     #[error(transparent)]
@@ -167,7 +183,7 @@ pub enum MembersError {
         /// The second process that lists it.
         second: usize,
     },
-    /// The coordinator does not open bank 0.
+    /// Process 0 does not open bank 0.
     #[error("process 0: expected bank 0 among its banks, found {found:?}")]
     NoBankZero {
         /// The banks of process 0 in the file.
@@ -239,11 +255,13 @@ pub enum NumberError {
         /// The value.
         found: String,
     },
-    /// Process 0, or a number that is not in the members file, cannot join.
-    #[error("expected the number of a member, above 0 and below {processes}, found {found}")]
-    Member {
+    /// A process cannot connect to itself, nor to or from a process that is not in the members file.
+    #[error("expected a process number below {processes} other than {except}, found {found}")]
+    Other {
         /// The number of processes in the members file.
         processes: usize,
+        /// The number of the process on the other side.
+        except: usize,
         /// The number.
         found: usize,
     },

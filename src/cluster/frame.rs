@@ -20,7 +20,7 @@ const ID: usize = 8;
 pub(crate) enum Kind {
     /// Nothing; it shows that the process is alive.
     Heartbeat = 0,
-    /// A request of the coordinator.
+    /// A request of a coordinator.
     Request = 1,
     /// The answer to a request.
     Answer = 2,

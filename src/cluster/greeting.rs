@@ -1,7 +1,7 @@
 //! The greeting of a connection: both sides prove that they know the secret, then compare their agreements.
 //!
 //! ```text
-//! member (calls)                           coordinator
+//! member (connects)                        coordinator (accepts)
 //! magic, number, nonce           ->
 //!                                <-        magic, number, nonce
 //! proof                          ->
@@ -14,7 +14,7 @@
 //! A proof is a keyed BLAKE3 hash of the role, both nonces and both numbers; the key is derived from the
 //! secret. The role keeps a proof from being sent back, the nonces keep it from being used again. The
 //! coordinator proves nothing to a caller that has not proved itself, so a stranger learns nothing that
-//! depends on the secret.
+//! depends on the secret. After the proofs, each side checks the number of the other.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -27,7 +27,7 @@ use crate::frame::{self, Kind};
 use crate::members::{Key, Members};
 
 /// The protocol and its version.
-const MAGIC: [u8; 8] = *b"SBCLUST1";
+const MAGIC: [u8; 8] = *b"SBCLUST2";
 /// The largest encoded agreement, in bytes.
 const MAX_AGREEMENT: usize = 1 << 22;
 /// The time for a verdict to be written.
@@ -35,6 +35,8 @@ const VERDICT_TIME: Duration = Duration::from_secs(1);
 
 /// What a process needs for a greeting.
 pub(crate) struct Session {
+    /// The number of this process.
+    process: usize,
     key: Key,
     agreement: Agreement,
     processes: usize,
@@ -47,8 +49,14 @@ pub(crate) enum GreetingError {
     Io(#[from] io::Error),
     #[error("it does not use the protocol of this version of seedbank")]
     Protocol,
-    #[error("expected the number of a member, above 0 and below {processes}, found {found}")]
-    Number { processes: usize, found: u32 },
+    #[error("expected a process number below {processes} other than {except}, found {found}")]
+    Number {
+        processes: usize,
+        except: usize,
+        found: usize,
+    },
+    #[error("it is process {0}")]
+    WrongProcess(usize),
     #[error("it does not know the secret")]
     Unproved,
     #[error("it does not accept the secret")]
@@ -69,7 +77,7 @@ fn io_text(error: &io::Error) -> String {
 }
 
 impl Session {
-    pub(crate) fn new(members: &Members, agreement: &Agreement) -> Self {
+    pub(crate) fn new(members: &Members, process: usize, agreement: &Agreement) -> Self {
         let processes = members.processes();
         let mut agreement = agreement.clone();
         agreement.add("the number of processes", processes.len().to_string());
@@ -77,33 +85,28 @@ impl Session {
             "the patience in seconds",
             members.patience().as_secs().to_string(),
         );
-        for (number, process) in processes.iter().enumerate() {
-            agreement.add(
-                format!("the banks of process {number}"),
-                &process.banks_text,
-            );
+        for (number, entry) in processes.iter().enumerate() {
+            agreement.add(format!("the banks of process {number}"), &entry.banks_text);
         }
         Self {
+            process,
             key: members.key.clone(),
             agreement,
             processes: processes.len(),
         }
     }
 
-    /// Greets process 0 as the calling member.
+    /// Greets process `to` as the connecting member.
     pub(crate) fn call(
         &self,
         stream: &TcpStream,
-        process: usize,
+        to: usize,
         until: Instant,
     ) -> Result<(), GreetingError> {
         let mut stream = Timed { stream, until };
-        let member = Hello::new(u32::try_from(process).unwrap_or(u32::MAX))?;
+        let member = Hello::new(self.process)?;
         member.write(&mut stream)?;
         let coordinator = Hello::read(&mut stream)?;
-        if coordinator.process != 0 {
-            return Err(GreetingError::Protocol);
-        }
         stream.write_all(self.proof(Role::Member, &member, &coordinator).as_bytes())?;
         let mut is_accepted = [0];
         stream.read_exact(&mut is_accepted)?;
@@ -115,18 +118,24 @@ impl Session {
         if read_hash(&mut stream)? != self.proof(Role::Coordinator, &member, &coordinator) {
             return Err(GreetingError::Unproved);
         }
+        // Not before the proof: a stranger may send any number.
+        let found = coordinator.process as usize;
+        if found != to {
+            return Err(GreetingError::WrongProcess(found));
+        }
         frame::write(&mut stream, Kind::Agreement, 0, &self.agreement.encode())?;
         let theirs = read_agreement(&mut stream)?;
-        Agreement::compare(&theirs, process, &self.agreement)?;
+        Agreement::compare((self.process, &self.agreement), (to, &theirs))?;
         let verdict = frame::read(&mut stream, 1)?;
         match (verdict.kind, &verdict.body[..]) {
             (Kind::Verdict, [1]) => Ok(()),
-            (Kind::Verdict, [0]) => Err(GreetingError::Duplicate(process)),
+            (Kind::Verdict, [0]) => Err(GreetingError::Duplicate(self.process)),
             _ => Err(GreetingError::Protocol),
         }
     }
 
-    /// Answers the greeting of a caller as process 0, except for the verdict. Returns the number of the member.
+    /// Answers the greeting of a caller as the coordinator, except for the verdict. Returns the number of the
+    /// member.
     pub(crate) fn answer(
         &self,
         stream: &TcpStream,
@@ -134,7 +143,7 @@ impl Session {
     ) -> Result<usize, GreetingError> {
         let mut stream = Timed { stream, until };
         let member = Hello::read(&mut stream)?;
-        let coordinator = Hello::new(0)?;
+        let coordinator = Hello::new(self.process)?;
         coordinator.write(&mut stream)?;
         if read_hash(&mut stream)? != self.proof(Role::Member, &member, &coordinator) {
             stream.write_all(&[0])?;
@@ -142,17 +151,24 @@ impl Session {
         }
         let proof = self.proof(Role::Coordinator, &member, &coordinator);
         stream.write_all(&[&[1], &proof.as_bytes()[..]].concat())?;
+        let found = member.process as usize;
+        let number_error = GreetingError::Number {
+            processes: self.processes,
+            except: self.process,
+            found,
+        };
+        // The caller ends the greeting now, since this is not the process that it wants to reach.
+        if found == self.process {
+            return Err(number_error);
+        }
         let theirs = read_agreement(&mut stream)?;
         frame::write(&mut stream, Kind::Agreement, 0, &self.agreement.encode())?;
-        let process = member.process as usize;
-        Agreement::compare(&self.agreement, process, &theirs)?;
-        if !(1..self.processes).contains(&process) {
-            return Err(GreetingError::Number {
-                processes: self.processes,
-                found: member.process,
-            });
+        Agreement::compare((self.process, &self.agreement), (found, &theirs))?;
+        // After the comparison, which includes the number of processes.
+        if found >= self.processes {
+            return Err(number_error);
         }
-        Ok(process)
+        Ok(found)
     }
 
     fn proof(&self, role: Role, member: &Hello, coordinator: &Hello) -> Hash {
@@ -188,7 +204,8 @@ struct Hello {
 }
 
 impl Hello {
-    fn new(process: u32) -> io::Result<Self> {
+    fn new(process: usize) -> io::Result<Self> {
+        let process = u32::try_from(process).map_err(io::Error::other)?;
         let mut nonce = [0; 32];
         getrandom::fill(&mut nonce).map_err(io::Error::other)?;
         Ok(Self { process, nonce })
@@ -268,5 +285,56 @@ impl Write for Timed<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::thread;
+
+    use super::*;
+
+    /// Lets a process call process `to`, and process 1 of three answer. Returns the results of both.
+    fn greet(
+        process: usize,
+        to: usize,
+    ) -> (Result<(), GreetingError>, Result<usize, GreetingError>) {
+        let [caller, coordinator] = [process, 1].map(|process| Session {
+            process,
+            key: Key([7; 32]),
+            agreement: Agreement::new([("version", "1")]),
+            processes: 3,
+        });
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (accepted, _) = listener.accept().unwrap();
+        let until = Instant::now() + Duration::from_secs(60);
+        thread::scope(|scope| {
+            let thread = scope.spawn(move || caller.call(&stream, to, until));
+            let answered = coordinator.answer(&accepted, until);
+            if answered.is_ok() {
+                send_verdict(&accepted, true).unwrap();
+            }
+            drop(accepted);
+            (thread.join().unwrap(), answered)
+        })
+    }
+
+    #[test]
+    fn both_sides_check_the_number_of_the_other() {
+        let (called, answered) = greet(2, 1);
+        assert!(called.is_ok());
+        assert!(matches!(answered, Ok(2)));
+        // The address leads to another process.
+        let (called, _) = greet(2, 0);
+        assert!(matches!(called, Err(GreetingError::WrongProcess(1))));
+        // The caller has the number of the process that answers, or one that the members file does not have.
+        for found in [1, 3] {
+            let (called, answered) = greet(found, 1);
+            assert!(called.is_err());
+            let expected = format!("expected a process number below 3 other than 1, found {found}");
+            assert_eq!(answered.unwrap_err().to_string(), expected);
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The coordinator as a member sees it.
+//! A coordinator as a member sees it.
 
 use std::any::Any;
 use std::io;
@@ -12,13 +12,14 @@ use std::time::Duration;
 use crate::connection::{Connection, Heartbeat};
 use crate::error::ClusterError;
 use crate::frame::{Frame, Kind, MAX_PAYLOAD};
+use crate::members::Process;
 use crate::outcome::Outcome;
 use crate::wait::{self, lock};
 
 /// Computes the answer to a request. The error is a message for the coordinator.
 pub type Handler<'a> = dyn Fn(&[u8]) -> Result<Vec<u8>, String> + Sync + 'a;
 
-/// The connection of a member to the coordinator. Dropping it ends the connection, which the coordinator
+/// The connection of a member to a coordinator. Dropping it ends the connection, which the coordinator
 /// reports as a loss of the member.
 #[derive(Debug)]
 pub struct Host {
@@ -28,8 +29,13 @@ pub struct Host {
 }
 
 impl Host {
-    pub(crate) fn new(stream: TcpStream, address: &str, patience: Duration) -> io::Result<Self> {
-        let connection = Connection::new(stream, 0, address, patience)?;
+    pub(crate) fn new(
+        stream: TcpStream,
+        number: usize,
+        process: &Process,
+        patience: Duration,
+    ) -> io::Result<Self> {
+        let connection = Connection::new(stream, number, process.address(), patience)?;
         Ok(Self {
             _heartbeat: Heartbeat::start(&connection)?,
             connection,
@@ -65,6 +71,22 @@ impl Host {
         end.try_iter().find(is_panic).unwrap_or(result)
     }
 
+    /// The number of the coordinator.
+    #[must_use]
+    pub fn process(&self) -> usize {
+        self.connection.process
+    }
+
+    /// The error of the connection. `None` means that it is not lost; a loss is noticed while
+    /// [`serve`](Self::serve) runs.
+    ///
+    /// A handler that runs for long should return once this is an error: its answer cannot be sent any more.
+    /// This holds after the outcome of the command as well.
+    #[must_use]
+    pub fn loss(&self) -> Option<ClusterError> {
+        self.connection.loss()
+    }
+
     /// Starts the threads of `serve`.
     fn start<'scope>(
         &'scope self,
@@ -87,7 +109,7 @@ impl Host {
                     }
                 })?;
         }
-        let name = "process 0".to_owned();
+        let name = format!("process {}", self.process());
         thread::Builder::new()
             .name(name)
             .spawn_scoped(scope, move || {

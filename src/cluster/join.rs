@@ -1,4 +1,4 @@
-//! The connecting side: a member connects to the coordinator.
+//! The connecting side: a member connects to a coordinator.
 
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
@@ -19,42 +19,60 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 /// The longest time for one attempt to open a connection.
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 
-/// Connects member `process` to process 0. Retries until the deadline of the members file, since process 0
-/// may start later; ends at once if process 0 refuses this process, and soon after `stop` returns true.
+/// Connects process `process`, this one, to process `to` as a member of it. Retries until the deadline of the
+/// members file, since process `to` may start later; ends at once if it refuses this process, if another
+/// process listens on its address, and soon after `stop` returns true.
 pub fn join(
     members: &Members,
     process: usize,
+    to: usize,
     agreement: &Agreement,
     stop: &dyn Fn() -> bool,
 ) -> Result<Host, ClusterError> {
     let processes = members.processes().len();
-    if !(1..processes).contains(&process) {
-        return Err(NumberError::Member {
-            processes,
-            found: process,
+    for (found, except) in [(process, to), (to, process)] {
+        if found >= processes || found == except {
+            return Err(NumberError::Other {
+                processes,
+                except,
+                found,
+            }
+            .into());
         }
-        .into());
     }
-    let address = members.processes()[0].address();
+    let coordinator = &members.processes()[to];
+    let address = coordinator.address();
     let until = Instant::now() + members.deadline();
-    let session = Arc::new(Session::new(members, agreement));
+    let session = Arc::new(Session::new(members, process, agreement));
     loop {
-        let error = match attempt(&session, process, address, until, stop)? {
+        let error = match attempt(&session, to, address, until, stop)? {
             Ok(stream) => {
-                return Host::new(stream, address, members.patience()).map_err(ClusterError::Setup);
+                let host = Host::new(stream, to, coordinator, members.patience());
+                return host.map_err(ClusterError::Setup);
             }
             Err(error) => error,
         };
         let address = address.to_owned();
         match error {
-            GreetingError::SecretRefused => return Err(ClusterError::SecretRefused { address }),
+            GreetingError::SecretRefused => {
+                let process = to;
+                return Err(ClusterError::SecretRefused { process, address });
+            }
             GreetingError::Unproved => return Err(ClusterError::NotCoordinator { address }),
+            GreetingError::WrongProcess(found) => {
+                return Err(ClusterError::WrongProcess {
+                    address,
+                    expected: to,
+                    found,
+                });
+            }
             GreetingError::Disagreement(difference) => return Err(difference.into()),
             GreetingError::Duplicate(process) => return Err(ClusterError::Duplicate { process }),
             _ => {}
         }
         if Instant::now() + RETRY_INTERVAL >= until {
             return Err(ClusterError::Unreachable {
+                process: to,
                 address,
                 seconds: members.deadline().as_secs(),
                 why: error.to_string(),
@@ -74,7 +92,7 @@ pub fn join(
 /// interrupted. The outer error ends all attempts.
 fn attempt(
     session: &Arc<Session>,
-    process: usize,
+    to: usize,
     address: &str,
     until: Instant,
     stop: &dyn Fn() -> bool,
@@ -84,13 +102,13 @@ fn attempt(
     let task = move || {
         let result = connect(&address, until).map_err(GreetingError::Io);
         let result = result.and_then(|stream| {
-            session.call(&stream, process, until)?;
+            session.call(&stream, to, until)?;
             Ok(stream)
         });
         // An interrupted `join` does not receive it; the connection is closed.
         let _ = connected.send(result);
     };
-    let thread = thread::Builder::new().name("join".to_owned());
+    let thread = thread::Builder::new().name(format!("join {to}"));
     thread.spawn(task).map_err(ClusterError::Setup)?;
     match wait::receive(&result, &|| stop() || Instant::now() > until) {
         Ok(Some(result)) => Ok(result),

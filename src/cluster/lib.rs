@@ -1,17 +1,24 @@
 //! Connections between the processes of a cluster bank, a set of databases that is distributed over
 //! several processes.
 //!
-//! A command is started once per process with the same members file. Process 0, the coordinator, runs the
-//! command and sends requests to the others, the members, which serve them until the coordinator reports
-//! the outcome:
+//! A command is started once per process with the same members file. Each connection has two sides. The
+//! *coordinator* accepts it and sends requests; the *member* connects and serves them until the coordinator
+//! reports the outcome:
 //!
 //! ```text
-//! process 0  coordinate() -> Vec<Peer>   Peer::call()    finish()
-//!                 ^                          |   ^           |
-//!                 | greeting         request |   | answer    | outcome
-//!                 |                          v   |           v
-//! process n  join() -> Host               Host::serve() -> Outcome
+//! coordinator  coordinate() -> Vec<Peer>   Peer::call()    finish()
+//!                   ^                          |   ^           |
+//!                   | greeting         request |   | answer    | outcome
+//!                   |                          v   |           v
+//! member       join() -> Host               Host::serve() -> Outcome
 //! ```
+//!
+//! In a star, process 0 coordinates all others. In a mesh, each process coordinates all others and joins each
+//! of them, in threads of its own: two processes share two connections, one for the requests of each. The
+//! outcome of the command is that of process 0 in both.
+//!
+//! A member that connects again while `coordinate` waits for others is refused, so a process that coordinates
+//! twice must tell its members when to join again.
 //!
 //! | module | contents |
 //! | --- | --- |
@@ -25,8 +32,8 @@
 //! | `outcome` | how a command ended |
 //! | `frame` | the encoding of messages after the proof |
 //! | `connection` | one TCP connection with heartbeats and detection of its loss |
-//! | `peer` | a member as the coordinator sees it |
-//! | `host` | the coordinator as a member sees it |
+//! | `peer` | a member as its coordinator sees it |
+//! | `host` | a coordinator as a member sees it |
 //! | `wait` | waiting for messages and locks |
 //!
 //! # Security

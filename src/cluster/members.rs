@@ -57,7 +57,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// The address, `host:port`. Process 0 listens on it; for others, it only names them in messages.
+    /// The address, `host:port`. A coordinator listens on it; otherwise, it only names the process in messages.
     #[must_use]
     pub fn address(&self) -> &str {
         &self.address

@@ -1,4 +1,4 @@
-//! A member as the coordinator sees it.
+//! A member as its coordinator sees it.
 
 use std::collections::HashMap;
 use std::io;
@@ -19,8 +19,8 @@ use crate::wait::{self, lock};
 /// The calls that wait for an answer, by the number of their request. `None` means that none will come.
 type Pending = Mutex<Option<HashMap<u64, SyncSender<Frame>>>>;
 
-/// A connected member, held by the coordinator. Dropping it without [`finish`] ends the connection, which
-/// the member reports as a loss of process 0.
+/// A connected member, held by its coordinator. Dropping it without [`finish`] ends the connection, which
+/// the member reports as a loss of the coordinator.
 #[derive(Debug)]
 pub struct Peer {
     heartbeat: Heartbeat,
@@ -132,9 +132,7 @@ impl Peer {
     /// The error of the connection. `None` means that it is not lost.
     #[must_use]
     pub fn loss(&self) -> Option<ClusterError> {
-        self.connection
-            .is_over()
-            .then(|| self.connection.lost_error())
+        self.connection.loss()
     }
 
     /// Sends the outcome without waiting for confirmation.
@@ -192,7 +190,7 @@ fn receive(connection: &Connection, pending: &Pending) -> bool {
     false
 }
 
-/// Reports the outcome of the command to all members, and waits until each has confirmed it, at most for
+/// Reports the outcome of the command to these members, and waits until each has confirmed it, at most for
 /// the patience of the members file.
 ///
 /// The error is that of the first member that did not confirm; the others are informed all the same.

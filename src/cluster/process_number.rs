@@ -29,7 +29,11 @@ impl Members {
     }
 
     /// Parses a process number and checks that the members file has it.
-    fn checked(&self, origin: &'static str, found: String) -> Result<usize, NumberError> {
+    pub(crate) fn checked(
+        &self,
+        origin: &'static str,
+        found: String,
+    ) -> Result<usize, NumberError> {
         let processes = self.processes().len();
         match found.parse() {
             Ok(number) if number < processes => Ok(number),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::Result;
+use super::processes::Processes;
 use seedbank_algorithms::watch::{Unwatched, Watch};
 use seedbank_formats::ingest::{Naming, SUFFIX_LIST, SiteMode, UrlRules};
 use seedbank_store::records::Settings;
@@ -38,6 +39,8 @@ pub struct Bank {
     uses_image: bool,
     /// The processes that have parts of a cluster bank.
     processes: OtherProcesses,
+    /// This process, if commands run in other processes too.
+    local: Option<Arc<Processes>>,
 }
 
 impl fmt::Debug for Bank {
@@ -131,6 +134,7 @@ impl Bank {
             hides_folders: false,
             uses_image: true,
             processes: OtherProcesses::default(),
+            local: None,
         }
     }
 
@@ -138,6 +142,19 @@ impl Bank {
     #[must_use]
     pub fn with_processes(self, processes: OtherProcesses) -> Self {
         Self { processes, ..self }
+    }
+
+    /// Returns a handle whose commands run in all processes that `local`, this process, has connected.
+    pub(super) fn with_local_process(self, local: Arc<Processes>) -> Self {
+        Self {
+            local: Some(local),
+            ..self
+        }
+    }
+
+    /// Returns this process, if commands run in others too.
+    pub(super) fn local_process(&self) -> Option<&Processes> {
+        self.local.as_deref()
     }
 
     /// Returns a handle whose calls report their progress to `watch`, which can stop them. Pass a clone

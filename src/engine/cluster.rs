@@ -7,4 +7,5 @@
 //! A commit is stored by all parts or by none, whatever ends when; results do not depend on which process has which
 //! part.
 
-pub use seedbank_store::{OtherProcesses, PartServer, RemoteProcess, cluster_parts};
+pub use super::process_server::ProcessServer;
+pub use seedbank_store::{OtherProcesses, RemoteProcess, cluster_parts};

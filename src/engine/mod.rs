@@ -35,6 +35,8 @@ pub mod maintenance;
 mod page_numbers;
 pub mod plan;
 pub mod policy;
+mod process_server;
+mod processes;
 pub mod query;
 pub mod refresh;
 pub mod remote;

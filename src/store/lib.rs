@@ -40,7 +40,8 @@ pub use maintenance::{
     StateCheck, Verdict, check as check_bank, migrate, migrate_to, repair,
 };
 pub use publish::{
-    OtherProcesses, PartServer, Reader, Writer, cluster_parts, create, create_cluster, read_refusal,
+    OtherProcesses, PartServer, PublishedParts, PublishedState, Reader, Writer, cluster_parts,
+    create, create_cluster, read_refusal,
 };
 #[doc(hidden)]
 pub use publish::{RawEntry, RawState, raw_entries, raw_state, raw_write};
@@ -55,6 +56,7 @@ pub use tables::records::{
     self, Hash128, aliases, component_cache, evidence, links, page_blocks, plan_lists,
     seed_fetches, step_cache, undo,
 };
+pub use tables::shards::SiteParts;
 pub use tables::store::Store;
 pub use tables::table::{FixedKey, Key, Table, Value};
 pub use tables::{

@@ -4,7 +4,7 @@ use std::thread;
 
 use seedbank_cluster::{Agreement, ClusterError, Outcome, coordinate, finish, join};
 
-use crate::support::{Folder, agreement, never, start_member};
+use crate::support::{Folder, agreement, messages, never, start_member};
 
 #[expect(clippy::unnecessary_wraps, reason = "a handler")]
 fn echo(request: &[u8]) -> Result<Vec<u8>, String> {
@@ -18,8 +18,8 @@ fn a_wrong_secret_is_refused_and_the_coordinator_goes_on() {
     folder.write_members("other.toml", 2, "other.txt", "");
     let (members, others) = (folder.members(), folder.read("other.toml").unwrap());
     thread::scope(|scope| {
-        let coordinator = scope.spawn(|| coordinate(&members, &agreement(), &never));
-        let error = join(&others, 1, &agreement(), &never).unwrap_err();
+        let coordinator = scope.spawn(|| coordinate(&members, 0, &agreement(), &never));
+        let error = join(&others, 1, 0, &agreement(), &never).unwrap_err();
         let expected = format!(
             "process 0 ({}) does not accept the secret of this process",
             folder.address
@@ -39,9 +39,9 @@ fn a_different_agreement_ends_all_with_the_same_sentence() {
     let other = Agreement::new([("version", "2"), ("command", "refresh")]);
     let expected = r#"the processes do not agree on version: process 0 has "1", process 2 has "2""#;
     thread::scope(|scope| {
-        let coordinator = scope.spawn(|| coordinate(&members, &agreement(), &never));
-        let first = join(&members, 1, &agreement(), &never).unwrap();
-        let error = join(&members, 2, &other, &never).unwrap_err();
+        let coordinator = scope.spawn(|| coordinate(&members, 0, &agreement(), &never));
+        let first = join(&members, 1, 0, &agreement(), &never).unwrap();
+        let error = join(&members, 2, 0, &other, &never).unwrap_err();
         assert_eq!(error.to_string(), expected);
         let error = coordinator.join().unwrap().unwrap_err();
         assert_eq!(error.to_string(), expected);
@@ -68,8 +68,8 @@ fn different_members_files_are_noticed() {
     ] {
         let (members, others) = (folder.members(), folder.read(file).unwrap());
         thread::scope(|scope| {
-            let coordinator = scope.spawn(|| coordinate(&members, &agreement(), &never));
-            let error = join(&others, 1, &agreement(), &never).unwrap_err();
+            let coordinator = scope.spawn(|| coordinate(&members, 0, &agreement(), &never));
+            let error = join(&others, 1, 0, &agreement(), &never).unwrap_err();
             assert_eq!(error.to_string(), expected);
             assert_eq!(
                 coordinator.join().unwrap().unwrap_err().to_string(),
@@ -91,9 +91,9 @@ fn missing_processes_are_named() {
         folder.read("patient.toml").unwrap(),
     );
     thread::scope(|scope| {
-        let coordinator = scope.spawn(|| coordinate(&members, &agreement(), &never));
+        let coordinator = scope.spawn(|| coordinate(&members, 0, &agreement(), &never));
         let connected = start_member(scope, &patient, 2, &echo);
-        join(&others, 1, &agreement(), &never).unwrap_err();
+        join(&others, 1, 0, &agreement(), &never).unwrap_err();
         let error = coordinator.join().unwrap().unwrap_err();
         let ClusterError::Missing {
             seconds,
@@ -126,7 +126,7 @@ fn missing_processes_are_named() {
 #[test]
 fn a_missing_coordinator_is_named() {
     let folder = Folder::new(2, "deadline = 1");
-    let error = join(&folder.members(), 1, &agreement(), &never).unwrap_err();
+    let error = join(&folder.members(), 1, 0, &agreement(), &never).unwrap_err();
     let expected = format!(
         "process 0 ({}) did not accept a connection within 1 s: Connection refused (os error 111)",
         folder.address
@@ -139,9 +139,9 @@ fn a_second_process_with_the_same_number_is_refused() {
     let folder = Folder::new(3, "");
     let members = folder.members();
     thread::scope(|scope| {
-        let coordinator = scope.spawn(|| coordinate(&members, &agreement(), &never));
-        let first = join(&members, 1, &agreement(), &never).unwrap();
-        let error = join(&members, 1, &agreement(), &never).unwrap_err();
+        let coordinator = scope.spawn(|| coordinate(&members, 0, &agreement(), &never));
+        let first = join(&members, 1, 0, &agreement(), &never).unwrap();
+        let error = join(&members, 1, 0, &agreement(), &never).unwrap_err();
         assert_eq!(
             error.to_string(),
             "another process is connected as process 1"
@@ -156,25 +156,31 @@ fn a_second_process_with_the_same_number_is_refused() {
 }
 
 #[test]
-fn only_members_join() {
+fn only_processes_of_the_members_file_connect() {
     let folder = Folder::new(3, "");
-    for process in [0, 3] {
-        let error = join(&folder.members(), process, &agreement(), &never).unwrap_err();
+    // A process, the one that it connects to, and the two numbers in the error.
+    for (process, to, except, found) in [(0, 0, 0, 0), (3, 0, 0, 3), (1, 1, 1, 1), (1, 3, 1, 3)] {
+        let error = join(&folder.members(), process, to, &agreement(), &never).unwrap_err();
         let ClusterError::Number(error) = error else {
             panic!("{error}");
         };
         assert_eq!(
             error.to_string(),
-            format!("expected the number of a member, above 0 and below 3, found {process}")
+            format!("expected a process number below 3 other than {except}, found {found}")
         );
     }
+    let error = coordinate(&folder.members(), 3, &agreement(), &never).unwrap_err();
+    assert_eq!(
+        messages(&error)[1],
+        r#"the given number: expected a number below 3, found "3""#
+    );
 }
 
 #[test]
 fn an_address_in_use_is_an_error() {
     let folder = Folder::new(2, "");
     let _listener = std::net::TcpListener::bind(&folder.address).unwrap();
-    let error = coordinate(&folder.members(), &agreement(), &never).unwrap_err();
+    let error = coordinate(&folder.members(), 0, &agreement(), &never).unwrap_err();
     assert_eq!(
         error.to_string(),
         format!("process 0 cannot listen on {}", folder.address)
@@ -184,7 +190,7 @@ fn an_address_in_use_is_an_error() {
 #[test]
 fn a_cluster_of_one_process_waits_for_nobody() {
     let folder = Folder::new(1, "");
-    let peers = coordinate(&folder.members(), &agreement(), &never).unwrap();
+    let peers = coordinate(&folder.members(), 0, &agreement(), &never).unwrap();
     assert_eq!(peers.len(), 0);
     finish(peers, &Outcome::Succeeded).unwrap();
 }

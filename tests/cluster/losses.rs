@@ -57,7 +57,7 @@ fn serve_in_child(members: &seedbank_cluster::Members) {
         }
         Ok(request.to_vec())
     };
-    let host = join(members, 1, &agreement(), &never).unwrap();
+    let host = join(members, 1, 0, &agreement(), &never).unwrap();
     host.serve(&handler, 2, &never).unwrap();
 }
 
@@ -66,7 +66,7 @@ fn lose_member(test: &str, settings: &str, signal: &str) -> (String, Duration) {
     let folder = Folder::new(2, settings);
     let members = folder.members();
     let process = Process::start(test, &folder);
-    let peers = coordinate(&members, &agreement(), &never).unwrap();
+    let peers = coordinate(&members, 0, &agreement(), &never).unwrap();
     assert_eq!(peers[0].call(b"echo").unwrap(), b"echo");
     thread::scope(|scope| {
         let call = scope.spawn(|| peers[0].call(b"wait"));
@@ -117,7 +117,7 @@ fn a_stopped_member_is_noticed_within_patience() {
 #[test]
 fn a_stopped_coordinator_is_noticed_within_patience() {
     if let Some(members) = members_of_child() {
-        let peers = coordinate(&members, &agreement(), &never).unwrap();
+        let peers = coordinate(&members, 0, &agreement(), &never).unwrap();
         // Calls until the signal arrives.
         while peers[0].call(b"x").is_ok() {}
         return;
@@ -160,10 +160,43 @@ fn a_handler_may_take_longer_than_patience() {
     };
     thread::scope(|scope| {
         let member = start_member(scope, &members, 1, &handler);
-        let peers = coordinate(&members, &agreement(), &never).unwrap();
+        let peers = coordinate(&members, 0, &agreement(), &never).unwrap();
         assert_eq!(peers[0].call(b"x").unwrap(), [1]);
         finish(peers, &Outcome::Succeeded).unwrap();
         assert_eq!(member.join().unwrap().unwrap(), Outcome::Succeeded);
+    });
+}
+
+#[test]
+fn a_running_handler_can_notice_that_the_coordinator_is_lost() {
+    let folder = Folder::new(2, "");
+    let members = folder.members();
+    thread::scope(|scope| {
+        let coordinator = scope.spawn(|| coordinate(&members, 0, &agreement(), &never));
+        let host = join(&members, 1, 0, &agreement(), &never).unwrap();
+        let peers = coordinator.join().unwrap().unwrap();
+        assert!(host.loss().is_none());
+        let (called, calls) = mpsc::channel();
+        let handler = |_: &[u8]| {
+            called.send(()).map_err(|error| error.to_string())?;
+            while host.loss().is_none() {
+                thread::yield_now();
+            }
+            Ok(vec![])
+        };
+        thread::scope(|scope| {
+            let member = scope.spawn(|| host.serve(&handler, 1, &never));
+            let error = peers[0].call_until(b"x", &|| true).unwrap_err();
+            assert!(matches!(error, ClusterError::Interrupted), "{error}");
+            calls.recv().unwrap();
+            drop(peers);
+            let error = member.join().unwrap().unwrap_err();
+            assert_eq!(host.loss().unwrap().to_string(), error.to_string());
+            assert!(
+                matches!(error, ClusterError::Lost { process: 0, .. }),
+                "{error}"
+            );
+        });
     });
 }
 
@@ -172,8 +205,8 @@ fn a_member_that_leaves_fails_pending_and_later_calls() {
     let folder = Folder::new(2, "");
     let members = folder.members();
     thread::scope(|scope| {
-        let coordinator = scope.spawn(|| coordinate(&members, &agreement(), &never));
-        let host = join(&members, 1, &agreement(), &never).unwrap();
+        let coordinator = scope.spawn(|| coordinate(&members, 0, &agreement(), &never));
+        let host = join(&members, 1, 0, &agreement(), &never).unwrap();
         let peers = coordinator.join().unwrap().unwrap();
         thread::scope(|scope| {
             let peer = &peers[0];
@@ -203,8 +236,8 @@ fn a_member_that_leaves_before_all_are_connected_ends_the_command() {
     let folder = Folder::new(3, "");
     let members = folder.members();
     thread::scope(|scope| {
-        let coordinator = scope.spawn(|| coordinate(&members, &agreement(), &never));
-        drop(join(&members, 1, &agreement(), &never).unwrap());
+        let coordinator = scope.spawn(|| coordinate(&members, 0, &agreement(), &never));
+        drop(join(&members, 1, 0, &agreement(), &never).unwrap());
         let error = coordinator.join().unwrap().unwrap_err();
         assert!(
             matches!(error, ClusterError::Lost { process: 1, .. }),
@@ -219,7 +252,7 @@ fn a_coordinator_that_leaves_is_lost() {
     let members = folder.members();
     thread::scope(|scope| {
         let threads = [1, 2].map(|process| start_member(scope, &members, process, &|_| Ok(vec![])));
-        drop(coordinate(&members, &agreement(), &never).unwrap());
+        drop(coordinate(&members, 0, &agreement(), &never).unwrap());
         for thread in threads {
             let error = thread.join().unwrap().unwrap_err().to_string();
             let expected = format!(

@@ -9,6 +9,7 @@
 mod greetings;
 mod losses;
 mod members_files;
+mod mesh;
 mod process_numbers;
 mod requests;
 mod strangers;

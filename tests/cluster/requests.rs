@@ -22,7 +22,7 @@ fn answers_belong_to_their_requests() {
     let members = folder.members();
     thread::scope(|scope| {
         let threads = [1, 2].map(|process| start_member(scope, &members, process, &reverse));
-        let peers = coordinate(&members, &agreement(), &never).unwrap();
+        let peers = coordinate(&members, 0, &agreement(), &never).unwrap();
         assert_eq!(peers.iter().map(Peer::process).collect::<Vec<_>>(), [1, 2]);
         thread::scope(|scope| {
             for (thread, peer) in
@@ -62,7 +62,7 @@ fn requests_are_in_flight_at_the_same_time() {
     };
     thread::scope(|scope| {
         let thread = start_member(scope, &members, 1, &handler);
-        let peers = coordinate(&members, &agreement(), &never).unwrap();
+        let peers = coordinate(&members, 0, &agreement(), &never).unwrap();
         thread::scope(|scope| {
             let calls = [b"ab", b"cd"].map(|request| scope.spawn(|| peers[0].call(request)));
             let answers = calls.map(|call| call.join().unwrap().unwrap());
@@ -79,7 +79,7 @@ fn large_payloads_arrive_whole() {
     let members = folder.members();
     thread::scope(|scope| {
         let thread = start_member(scope, &members, 1, &reverse);
-        let peers = coordinate(&members, &agreement(), &never).unwrap();
+        let peers = coordinate(&members, 0, &agreement(), &never).unwrap();
         let request: Vec<u8> = (0..5_u32 << 20)
             .map(|i| (i.wrapping_mul(0x9E37_79B1) >> 24) as u8)
             .collect();
@@ -109,7 +109,7 @@ fn an_error_of_a_handler_ends_one_call() {
     };
     thread::scope(|scope| {
         let thread = start_member(scope, &members, 1, &handler);
-        let peers = coordinate(&members, &agreement(), &never).unwrap();
+        let peers = coordinate(&members, 0, &agreement(), &never).unwrap();
         let error = peers[0].call(b"fail").unwrap_err();
         assert_eq!(error.to_string(), "process 1 reports: there is no table 7");
         assert_eq!(peers[0].call(b"ok").unwrap(), b"ko");
@@ -126,7 +126,7 @@ fn a_panic_of_a_handler_ends_the_member() {
     let handler = |_: &[u8]| -> Result<Vec<u8>, String> { panic!("row {} is missing", 3) };
     thread::scope(|scope| {
         let thread = start_member(scope, &members, 1, &handler);
-        let peers = coordinate(&members, &agreement(), &never).unwrap();
+        let peers = coordinate(&members, 0, &agreement(), &never).unwrap();
         let error = peers[0].call(b"x").unwrap_err().to_string();
         assert_eq!(
             error,
@@ -153,7 +153,7 @@ fn a_request_above_the_limit_is_not_sent() {
     let members = folder.members();
     thread::scope(|scope| {
         let thread = start_member(scope, &members, 1, &reverse);
-        let peers = coordinate(&members, &agreement(), &never).unwrap();
+        let peers = coordinate(&members, 0, &agreement(), &never).unwrap();
         // The pages of zeros are not touched, so they take no memory.
         let request = vec![0; seedbank_cluster::MAX_PAYLOAD + 1];
         let error = peers[0].call(&request).unwrap_err().to_string();
@@ -172,9 +172,9 @@ fn stop_ends_every_wait() {
     let folder = Folder::new(3, "");
     let members = folder.members();
     // Without members, without a coordinator.
-    let error = coordinate(&members, &agreement(), &|| true).unwrap_err();
+    let error = coordinate(&members, 0, &agreement(), &|| true).unwrap_err();
     assert!(matches!(error, ClusterError::Interrupted), "{error}");
-    let error = join(&members, 1, &agreement(), &|| true).unwrap_err();
+    let error = join(&members, 1, 0, &agreement(), &|| true).unwrap_err();
     assert!(matches!(error, ClusterError::Interrupted), "{error}");
 
     let (is_stopped, may_answer) = (AtomicBool::new(false), Barrier::new(2));
@@ -186,8 +186,8 @@ fn stop_ends_every_wait() {
     thread::scope(|scope| {
         let first = start_member(scope, &members, 1, &handler);
         let second =
-            scope.spawn(|| join(&members, 2, &agreement(), &never)?.serve(&reverse, 1, &stop));
-        let peers = coordinate(&members, &agreement(), &never).unwrap();
+            scope.spawn(|| join(&members, 2, 0, &agreement(), &never)?.serve(&reverse, 1, &stop));
+        let peers = coordinate(&members, 0, &agreement(), &never).unwrap();
         // A call whose answer does not come.
         let error = peers[0].call_until(b"x", &|| true).unwrap_err();
         assert!(matches!(error, ClusterError::Interrupted), "{error}");

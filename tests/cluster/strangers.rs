@@ -26,7 +26,7 @@ fn strangers_do_not_keep_members_out() {
     let folder = Folder::new(3, "deadline = 20");
     let members = folder.members();
     thread::scope(|scope| {
-        let coordinator = scope.spawn(|| coordinate(&members, &agreement(), &never));
+        let coordinator = scope.spawn(|| coordinate(&members, 0, &agreement(), &never));
         // 20 that send nothing, 20 that send garbage, 20 that start a greeting and stop.
         let strangers: Vec<_> = (0..60)
             .map(|number| {
@@ -34,7 +34,7 @@ fn strangers_do_not_keep_members_out() {
                 match number % 3 {
                     0 => {}
                     1 => stream.write_all(&[0xFF; 1000]).unwrap(),
-                    _ => stream.write_all(b"SBCLUST1").unwrap(),
+                    _ => stream.write_all(b"SBCLUST2").unwrap(),
                 }
                 stream
             })
@@ -58,7 +58,7 @@ fn more_strangers_than_greetings_at_once_only_delay_members() {
     let folder = Folder::new(2, "deadline = 60");
     let members = folder.members();
     thread::scope(|scope| {
-        let coordinator = scope.spawn(|| coordinate(&members, &agreement(), &never));
+        let coordinator = scope.spawn(|| coordinate(&members, 0, &agreement(), &never));
         // Above the limit of 64, and silent until the coordinator ends their greetings.
         let strangers: Vec<_> = (0..80).map(|_| connect(&folder.address)).collect();
         let thread = start_member(scope, &members, 1, &|_| Ok(vec![]));
@@ -73,16 +73,16 @@ fn nothing_is_proved_to_a_stranger() {
     let folder = Folder::new(2, "");
     let members = folder.members();
     thread::scope(|scope| {
-        let coordinator = scope.spawn(|| coordinate(&members, &agreement(), &never));
+        let coordinator = scope.spawn(|| coordinate(&members, 0, &agreement(), &never));
         let mut stream = connect(&folder.address);
-        stream.write_all(b"SBCLUST1\x01\0\0\0").unwrap();
+        stream.write_all(b"SBCLUST2\x01\0\0\0").unwrap();
         // The nonce and a wrong proof.
         stream.write_all(&[5; 64]).unwrap();
         let mut received = Vec::new();
         stream.read_to_end(&mut received).unwrap();
         // Magic, number and nonce of process 0, then the refusal; no proof.
         assert_eq!(received.len(), 45);
-        assert_eq!(&received[..12], b"SBCLUST1\0\0\0\0");
+        assert_eq!(&received[..12], b"SBCLUST2\0\0\0\0");
         assert_eq!(received[44], 0);
         let thread = start_member(scope, &members, 1, &|_| Ok(vec![]));
         finish(coordinator.join().unwrap().unwrap(), &Outcome::Succeeded).unwrap();
@@ -96,7 +96,7 @@ fn a_stranger_on_the_address_of_the_coordinator_is_not_believed() {
     let members = folder.members();
     let listener = TcpListener::bind(&folder.address).unwrap();
     thread::scope(|scope| {
-        let member = scope.spawn(|| join(&members, 1, &agreement(), &never));
+        let member = scope.spawn(|| join(&members, 1, 0, &agreement(), &never));
         let (mut stream, _) = listener.accept().unwrap();
         let mut hello = [0; 44];
         stream.read_exact(&mut hello).unwrap();

@@ -44,9 +44,21 @@ impl Folder {
     }
 
     pub(crate) fn write_members(&self, name: &str, processes: usize, secret: &str, settings: &str) {
+        let addresses: Vec<_> = (0..processes)
+            .map(|process| self.address_of(process))
+            .collect();
+        self.write_addresses(name, &addresses, secret, settings);
+    }
+
+    pub(crate) fn write_addresses(
+        &self,
+        name: &str,
+        addresses: &[String],
+        secret: &str,
+        settings: &str,
+    ) {
         let mut text = format!("secret = {secret:?}\n{settings}\n");
-        for process in 0..processes {
-            let address = self.address_of(process);
+        for (process, address) in addresses.iter().enumerate() {
             write!(
                 text,
                 "[[process]]\naddress = {address:?}\nbanks = \"{process}\"\n"
@@ -84,14 +96,14 @@ pub(crate) fn agreement() -> Agreement {
     Agreement::new([("version", "1"), ("command", "refresh")])
 }
 
-/// Starts a member as a thread that serves with two threads.
+/// Starts a member of process 0 as a thread that serves with two threads.
 pub(crate) fn start_member<'scope>(
     scope: &'scope Scope<'scope, '_>,
     members: &'scope Members,
     process: usize,
     handler: &'scope Handler<'_>,
 ) -> ScopedJoinHandle<'scope, Result<Outcome, ClusterError>> {
-    scope.spawn(move || join(members, process, &agreement(), &never)?.serve(handler, 2, &never))
+    scope.spawn(move || join(members, process, 0, &agreement(), &never)?.serve(handler, 2, &never))
 }
 
 /// The messages of an error and its causes.

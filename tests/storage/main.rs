@@ -17,6 +17,8 @@ mod check_finds_damage;
 #[cfg(unix)]
 mod cluster_banks;
 #[cfg(unix)]
+mod cluster_processes;
+#[cfg(unix)]
 mod copies;
 mod crash;
 #[cfg(unix)]

@@ -74,6 +74,7 @@ pub(super) const ORDERS: &[Order] = &[
         folder: &["engine"],
         lines: &[
             &["error", "clock"],
+            &["processes"],
             &["bank", "cluster", "page_numbers", "remote"],
             &["applied_batches", "web_graph"],
             &["policy"],
@@ -83,6 +84,7 @@ pub(super) const ORDERS: &[Order] = &[
             &["learned_values"],
             &["maintenance"],
             &["refresh"],
+            &["process_server"],
             &["query", "export", "graph_export"],
             &["evaluate", "scores"],
         ],
@@ -98,6 +100,7 @@ pub(super) const ORDERS: &[Order] = &[
             &["output", "progress", "table", "metrics_file"],
             &["values"],
             &["session", "compressed"],
+            &["mesh"],
             &["init", "processes"],
             &["url_list", "plan_flags"],
             &["check", "diff"],

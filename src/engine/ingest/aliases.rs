@@ -27,15 +27,15 @@ use seedbank_store::links::LinkKey;
 use seedbank_store::{Changes, Store, StoreError, tables};
 
 /// Old and new alias of a page.
-#[derive(Clone, Copy)]
-struct Change {
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Change {
     old: Option<Alias>,
     new: Option<Alias>,
 }
 
 /// What a batch contains about a page that is an alias or becomes one.
-#[derive(Clone, Copy, Default)]
-struct AliasInput {
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
+pub(super) struct AliasInput {
     /// The alias that its record makes it.
     alias: Option<Alias>,
     /// Whether it has a record, and whether the record decides if the page is an alias: it makes
@@ -49,6 +49,15 @@ struct AliasInput {
 }
 
 impl AliasInput {
+    /// Adds other input about the same page, which has at most one record that decides.
+    pub(super) fn add(&mut self, other: Self) {
+        self.alias = self.alias.or(other.alias);
+        self.has_record |= other.has_record;
+        self.is_decided |= other.is_decided;
+        self.is_listed |= other.is_listed;
+        self.order = self.order.max(other.order);
+    }
+
     /// Returns the alias that the page is after the batch, by the same rules as its state
     /// ([`super::canonical`]): attributes alone do not end an alias, but a page that only lists
     /// contain is crawled.
@@ -75,12 +84,12 @@ pub(super) struct Aliases<'a> {
     /// Whether the bank has any aliases. If not, nothing is looked up.
     pub(super) any: bool,
     /// Aliases of the bank that the batch names, as a page or as a target.
-    named: BTreeMap<PageId, Alias>,
+    pub(super) named: BTreeMap<PageId, Alias>,
     /// Pages that the batch names, as a page or as a target, and that linked to an alias.
     linking: RoaringTreemap,
     /// Input about aliases of the bank, and about pages that records make aliases.
-    inputs: BTreeMap<PageId, AliasInput>,
-    changes: BTreeMap<PageId, Change>,
+    pub(super) inputs: BTreeMap<PageId, AliasInput>,
+    pub(super) changes: BTreeMap<PageId, Change>,
     /// Pages whose links may change as a result.
     pub(super) affected: RoaringTreemap,
     pub(super) counts: AliasCounts,

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{EngineError, Result};
-use seedbank_formats::ingest::Interner;
+use seedbank_formats::ingest::{Event, Interner, UrlNumber};
 use seedbank_store::records::{BlocklistEntry, Meta};
 use seedbank_store::tables::{self, MetaKey};
 use seedbank_store::{Changes, Hash128, Store, StoreError};
@@ -127,6 +127,50 @@ impl Blocklist {
             blocklist.sites |= site;
         }
         Ok((!blocklist.hashes.is_empty()).then_some(blocklist))
+    }
+
+    /// Removes blocked parts of an event; `None` if nothing is left. `blocked` is indexed by URL
+    /// number, and empty if no URL is blocked.
+    pub(super) fn allowed(
+        &mut self,
+        mut event: Event<UrlNumber>,
+        blocked: &[bool],
+    ) -> Option<Event<UrlNumber>> {
+        let is_blocked = |url: &UrlNumber| blocked.get(*url as usize) == Some(&true);
+        let left_out = match &mut event {
+            Event::Record(record) => {
+                // The record's target is dropped, as for a redirect to an invalid URL.
+                if record.alias.as_ref().is_some_and(|(to, _)| is_blocked(to)) {
+                    self.counts.links += 1;
+                    record.alias = None;
+                }
+                if let Some(origin) = &mut record.origin {
+                    origin.seed = origin.seed.filter(|seed| !is_blocked(seed));
+                    origin.via = origin.via.filter(|via| !is_blocked(via));
+                }
+                if let Some(outlinks) = &mut record.outlinks {
+                    let before = outlinks.len();
+                    outlinks.retain(|to| !is_blocked(to));
+                    self.counts.links += (before - outlinks.len()) as u64;
+                }
+                is_blocked(&record.url)
+            }
+            Event::Link { from, to } | Event::Outlink { from, to }
+                if is_blocked(from) || is_blocked(to) =>
+            {
+                if is_blocked(from) {
+                    self.counts.records += 1;
+                } else {
+                    self.counts.links += 1;
+                }
+                return None;
+            }
+            Event::Page(page) => is_blocked(&page.url),
+            Event::Site(site) => self.has_site(&site.site),
+            Event::Link { .. } | Event::Outlink { .. } | Event::Rejected(_) => false,
+        };
+        self.counts.records += u64::from(left_out);
+        (!left_out).then_some(event)
     }
 
     pub(super) fn has_site(&self, site: &str) -> bool {

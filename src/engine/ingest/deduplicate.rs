@@ -3,21 +3,23 @@
 
 use roaring::{RoaringBitmap, RoaringTreemap};
 
+use super::exchange::shuffle::Shuffle;
+use super::exchange::stream::Stream;
 use super::fields::{Fields, group};
 use super::gather::CollectedInput;
 use super::passes::Passes;
 use super::pieces::{Gaps, PageInput, take_input};
 use super::record_order::RecordOrder;
-use super::site_records::SortedSiteRecords;
+use super::site_records::SiteRecords;
 use crate::engine::Result;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::{self, Sorted, Sorter};
 
 pub(super) struct Deduplicated {
-    pub(super) urls: Sorted,
+    pub(super) urls: Shuffle,
     pub(super) pieces: Sorted,
-    /// Attributes of sites, by name.
-    pub(super) sites: SortedSiteRecords,
+    /// Attributes of sites.
+    pub(super) sites: SiteRecords,
     /// URLs, by [`of_portion`], that are targets only of removed records.
     pub(super) unnamed: RoaringTreemap,
     pub(super) superseded: u64,
@@ -28,13 +30,47 @@ pub(super) fn of_portion(portion: u32, rank: u32) -> u64 {
     u64::from(portion) << 32 | u64::from(rank)
 }
 
-pub(super) fn deduplicate(gathered: CollectedInput, passes: &Passes<'_>) -> Result<Deduplicated> {
+/// Finds the records that others of the same URL supersede. Over several processes, those that read the records
+/// receive them, and none are returned.
+///
+/// Records of one portion were compared when it was collected.
+pub(super) fn find_losers(
+    gathered: &mut CollectedInput,
+    passes: &Passes<'_>,
+) -> Result<RoaringTreemap> {
+    let Some(exchange) = &passes.exchange else {
+        let is_compared = gathered.portions < 2 || !gathered.unrecorded.is_empty();
+        return if is_compared {
+            Ok(RoaringTreemap::new())
+        } else {
+            losers(gathered.sources.take()?, passes.watch)
+        };
+    };
+    let losers = losers(gathered.sources.take()?, passes.watch)?;
+    let mut sent = Shuffle::of_stream(exchange, Stream::Losers);
+    for loser in losers {
+        sent.push(&loser.to_be_bytes(), &[])?;
+    }
+    sent.flush()?;
+    Ok(RoaringTreemap::new())
+}
+
+/// Removes the records that this process read and others supersede. Of several processes, each learns the URLs that
+/// are not named any more.
+pub(super) fn deduplicate(
+    gathered: CollectedInput,
+    mut losers: RoaringTreemap,
+    passes: &Passes<'_>,
+) -> Result<Deduplicated> {
+    if let Some(exchange) = &passes.exchange {
+        losers = numbers_of(exchange.received(Stream::Losers)?)?;
+    }
     let mut input = Deduplicated {
         urls: gathered.urls,
         pieces: gathered.pieces,
         sites: gathered.sites,
         unnamed: RoaringTreemap::new(),
-        superseded: gathered.superseded,
+        superseded: gathered.superseded + losers.len(),
     };
     if !gathered.unrecorded.is_empty() {
         let mut nodes = gathered.unrecorded;
@@ -45,17 +81,30 @@ pub(super) fn deduplicate(gathered: CollectedInput, passes: &Passes<'_>) -> Resu
             passes.watch,
         )?;
         input.unnamed = nodes.into_iter().map(|node| of_portion(0, node)).collect();
-        return Ok(input);
+    } else if !losers.is_empty() {
+        remove(&losers, &mut input, passes)?;
     }
-    if gathered.portions < 2 {
-        return Ok(input);
+    if let Some(exchange) = &passes.exchange {
+        let mut sent = Shuffle::of_stream(exchange, Stream::Unnamed);
+        for url in &input.unnamed {
+            sent.push(&url.to_be_bytes(), &[])?;
+        }
+        sent.flush()?;
     }
-    // Records of one URL in different portions were not compared yet.
-    let losers = losers(gathered.sources, passes.watch)?;
-    if losers.is_empty() {
-        return Ok(input);
+    Ok(input)
+}
+
+/// Returns the set of numbers that are the keys of entries.
+pub(super) fn numbers_of(mut entries: Sorted) -> Result<RoaringTreemap> {
+    let mut numbers = RoaringTreemap::new();
+    while let Some((key, _)) = entries.next_entry()? {
+        numbers.insert(Fields(key).u64()?);
     }
-    input.superseded += losers.len();
+    Ok(numbers)
+}
+
+/// Removes superseded records, and finds the URLs that only they name.
+fn remove(losers: &RoaringTreemap, input: &mut Deduplicated, passes: &Passes<'_>) -> Result<()> {
     let mut left = passes.large_sorter();
     while let Some(next) = input.pieces.peek()? {
         let portion: [u8; 4] = group(next)?;
@@ -87,7 +136,7 @@ pub(super) fn deduplicate(gathered: CollectedInput, passes: &Passes<'_>) -> Resu
             .extend(unnamed.map(|rank| of_portion(number, rank)));
     }
     input.pieces = left.finish()?;
-    Ok(input)
+    Ok(())
 }
 
 /// Removes the ranks to which a piece of the only portion links. Returns the same pieces.

@@ -11,10 +11,14 @@
 //! fetched before.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::exchange::shuffle::{Exchange, Shuffle};
+use super::exchange::stream::Stream;
+use super::fields::Fields;
 use crate::engine::Result;
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::yields::Yield;
@@ -132,6 +136,25 @@ impl FetchLog {
         if self.is_active && site.0 < self.first_new_site {
             self.new_pages.insert(site, first);
         }
+    }
+
+    /// Tells other processes which pages are new.
+    pub(super) fn send_new_pages(&self, exchange: &Arc<Exchange>) -> Result<()> {
+        let mut sent = Shuffle::of_stream(exchange, Stream::NewPages);
+        for (site, first) in &self.new_pages {
+            sent.push(&site.0.to_be_bytes(), &first.to_be_bytes())?;
+        }
+        Ok(sent.flush()?)
+    }
+
+    /// Learns which pages of other processes are new.
+    pub(super) fn receive_new_pages(&mut self, exchange: &Exchange) -> Result<()> {
+        let mut received = exchange.received(Stream::NewPages)?;
+        while let Some((site, first)) = received.next_entry()? {
+            let first = Fields(first).u32()?;
+            self.new_pages.insert(Fields(site).site()?, first);
+        }
+        Ok(())
     }
 
     /// Returns the number of pages among the targets that are new to the bank.

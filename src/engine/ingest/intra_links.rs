@@ -1,7 +1,8 @@
 //! Intra-site links, in blocks of neighbouring pages, in the order of pages.
 
 use super::link_delta::{LinkDelta, PendingBlocks, delta, write_blocks};
-use super::passes::{PageEvent, Passes, intra_event, page_event};
+use super::passes::{PageEvent, Passes, page_event};
+use super::target_events::intra_event;
 use crate::engine::Result;
 use seedbank_algorithms::page::PageId;
 use seedbank_store::links::LinkKey;

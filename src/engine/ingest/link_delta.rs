@@ -2,10 +2,12 @@
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use super::passes::{Passes, Places};
+use super::exchange::shuffle::Shuffle;
+use super::passes::Passes;
+use super::target_events::Places;
 use crate::engine::Result;
 use seedbank_store::links::{Link, LinkBlock, LinkKey};
-use seedbank_store::{Sorter, StoreError, Table, Value, encode};
+use seedbank_store::{StoreError, Table, Value, encode};
 
 /// Maximum number and size of blocks that are processed in parallel.
 const MAX_BLOCKS: usize = 64;
@@ -42,7 +44,7 @@ pub(super) fn write_blocks<T: Link + Send + Sync>(
     table: &'static Table<LinkKey, LinkBlock<T>>,
     pending: PendingBlocks<T>,
     passes: &mut Passes<'_>,
-    emit: impl Fn(&mut Sorter, T, LinkKey, Places) -> Result<()>,
+    emit: impl Fn(&mut Shuffle, T, LinkKey, Places) -> Result<()>,
 ) -> Result<()>
 where
     LinkBlock<T>: Value,

@@ -4,6 +4,7 @@
 use roaring::RoaringTreemap;
 
 use super::aliases::{self, Resolved};
+use super::batch_digest::PartDigests;
 use super::batch_fetches::PageNews;
 use super::canonical::{CanonicalRecord, CanonicalRecords, digest};
 use super::failures::update_failures;
@@ -12,7 +13,8 @@ use super::fields::Bytes;
 use super::intra_links::IntraBlocks;
 use super::link_delta::{delta, difference};
 use super::page_update::PageUpdate;
-use super::passes::{PageEvent, Passes, lead_event, member_event, page_event, target_event};
+use super::passes::{PageEvent, Passes, member_event, page_event};
+use super::target_events::{lead_event, target_event};
 use super::yields::{end_page, write_history};
 use crate::engine::Result;
 use seedbank_algorithms::page::{PageId, RowId};
@@ -44,20 +46,23 @@ fn find_row(
 /// snapshot, crawled pages and aliases without a record become gone, unless they were fetched later.
 /// Stale records are skipped.
 ///
-/// `hasher` becomes the batch's digest.
+/// `digests` get the records.
 pub(super) fn links_pass(
     records: &mut CanonicalRecords,
     passes: &mut Passes<'_>,
-    hasher: &mut blake3::Hasher,
+    digests: &mut PartDigests,
 ) -> Result<()> {
     let mut intra = IntraBlocks::default();
-    let known = records.snapshot.then(|| passes.store.scan(&tables::PAGES));
+    let known = records.snapshot.then(|| match passes.exchange {
+        None => passes.store.scan(&tables::PAGES),
+        Some(_) => passes.store.scan_local(&tables::PAGES),
+    });
     let mut known = known.transpose()?.map(Iterator::peekable);
     let affected = std::mem::take(&mut passes.aliases.affected);
     let mut next_affected = affected.iter().map(PageId).peekable();
     while let Some(record) = records.next_record(passes.watch)? {
         passes.watch.advance(1);
-        digest(&record, hasher)?;
+        digest(&record, digests.of_site(record.page.site()))?;
         let CanonicalRecord {
             page,
             is_new,

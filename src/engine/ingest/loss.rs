@@ -5,6 +5,8 @@
 //! that of links. Both changes are sums over pages, so they depend neither on the order of records
 //! nor on the number of threads.
 
+use serde::{Deserialize, Serialize};
+
 use crate::engine::error::{BatchLoss, SiteLoss};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::{PageId, SiteId};
@@ -22,12 +24,13 @@ const MIN_LOST_LINKS: u64 = 1_000;
 const MAX_SITES: usize = 5;
 
 /// Change of the bank by a batch, counted in the links pass.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct Loss {
     /// Change of the numbers of crawled pages and of links.
     pages: i64,
     links: i64,
     /// The site of the last page.
+    #[serde(skip)]
     site: Option<SiteChange>,
     /// The sites that lose most pages, and those that lose most links; the worst first.
     by_pages: Vec<SiteChange>,
@@ -37,7 +40,7 @@ pub(super) struct Loss {
 }
 
 /// Change of the numbers of crawled pages and of links of a site.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct SiteChange {
     site: SiteId,
     pages: i64,
@@ -62,7 +65,8 @@ impl Loss {
         self.site = Some(SiteChange { site, pages, links });
     }
 
-    fn finish_site(&mut self) {
+    /// Ends the site of the last page.
+    pub(super) fn finish_site(&mut self) {
         let Some(change) = self.site.take() else {
             return;
         };
@@ -70,10 +74,31 @@ impl Loss {
             return;
         }
         self.losing += 1;
+        self.keep_by_pages(change);
+        self.keep_by_links(change);
+    }
+
+    fn keep_by_pages(&mut self, change: SiteChange) {
         let by_pages = |change: &SiteChange| (change.pages, change.links, change.site);
         keep_worst(&mut self.by_pages, change, by_pages);
+    }
+
+    fn keep_by_links(&mut self, change: SiteChange) {
         let by_links = |change: &SiteChange| (change.links, change.pages, change.site);
         keep_worst(&mut self.by_links, change, by_links);
+    }
+
+    /// Adds the losses of other sites.
+    pub(super) fn add(&mut self, other: Self) {
+        self.pages += other.pages;
+        self.links += other.links;
+        self.losing += other.losing;
+        for change in other.by_pages {
+            self.keep_by_pages(change);
+        }
+        for change in other.by_links {
+            self.keep_by_links(change);
+        }
     }
 
     /// Rejects the batch if it removes more than `limit` per cent. `before` are the counters before

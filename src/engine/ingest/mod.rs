@@ -4,10 +4,13 @@
 
 mod aliases;
 mod bad_records;
+mod batch_digest;
 mod batch_fetches;
 mod blocklist;
 mod canonical;
+mod citers;
 mod deduplicate;
+pub(in crate::engine) mod exchange;
 mod failed_run;
 mod failures;
 mod fetch_log;
@@ -19,12 +22,16 @@ mod intra_links;
 mod link_delta;
 mod links;
 mod loss;
+mod memory;
+mod naming;
 mod origins;
 mod page_update;
 mod pages;
 mod passes;
 mod pieces;
 mod push;
+mod read_share;
+mod reading;
 mod record_order;
 mod refusal;
 mod reject_list;
@@ -33,11 +40,18 @@ mod request;
 mod resolve;
 mod row_blocks;
 mod rows;
+mod run;
 mod seed_fetches;
+mod sent_aliases;
+mod sent_page_set;
 mod site_records;
+mod target_events;
 mod targets;
+pub(in crate::engine) mod team;
+mod totals;
 pub(in crate::engine) mod undo;
 mod urls;
+mod worker;
 mod yields;
 
 // Types of requests and answers that other crates declare.
@@ -46,36 +60,34 @@ pub use seedbank_store::records::{BatchId, BatchKind};
 use std::time::Instant;
 
 use crate::engine::clock::now;
-use crate::engine::{Bank, EngineError, Result};
+use crate::engine::{Bank, Result};
 pub use aliases::AliasCounts;
-use bad_records::bad_records;
 pub use blocklist::BlockedCounts;
 use blocklist::Blocklist;
-use canonical::CanonicalRecords;
 pub(in crate::engine) use fetch_log::KEPT_BATCHES;
 pub use fetch_log::LearnedCounts;
 use fetch_times::FetchTimes;
 pub use forget::{ForgetReport, ForgetRequest};
-use gather::InputCollector;
+use naming::writable_naming;
 use passes::Passes;
 pub use push::PushedBatch;
+use reading::{Inputs, Reading};
 pub use refusal::{RefusalReason, RefusedBatch};
 use reject_list::RejectList;
 pub(in crate::engine) use reject_list::list_of;
 pub use report::IngestReport;
 pub(in crate::engine) use report::readable;
 pub use request::IngestRequest;
-use seedbank_algorithms::watch::Watch;
+use run::{BatchInput, run_passes};
 pub use seedbank_formats::ingest::Format;
-use seedbank_formats::ingest::{
-    Event, Input, Naming, ReadError, ReadSummary, SUFFIX_LIST, SiteMode, Source, read_pieces,
-    site_list_source, within_limit,
-};
+use seedbank_formats::ingest::{Input, Source, site_list_source};
 use seedbank_store::records::{BatchRecord, Counters};
-use seedbank_store::tables;
+use seedbank_store::tables::{self, PageSetKey};
 use seedbank_store::{Changes, StoreError, Writer};
 pub use site_records::SiteCounts;
+use team::Team;
 pub use undo::UndoReport;
+use worker::{BatchOptions, Worker};
 
 impl Bank {
     /// Ingests a batch. If it fails, nothing has changed, but the bank remembers the last refused batch
@@ -102,6 +114,7 @@ impl Bank {
         let of_batch = request.inputs.iter().chain(&request.sites);
         let inputs = Inputs {
             sources: &mut sources,
+            are_of_request: true,
             of_links: request.inputs.len(),
             of_pages,
             names: of_batch.map(ToString::to_string).collect(),
@@ -122,6 +135,7 @@ impl Bank {
     ) -> Result<IngestReport> {
         let names: Vec<String> = sources.iter().map(|source| source.name()).collect();
         let inputs = Inputs {
+            are_of_request: false,
             of_links: sources.len(),
             of_pages: sources.len(),
             sources,
@@ -160,7 +174,14 @@ impl Bank {
     ) -> Result<IngestReport> {
         let watch = self.watch();
         let naming = writable_naming(writer)?;
-        let mut passes = Passes::new(writer, request.memory, watch)?;
+        let options = BatchOptions {
+            snapshot: request.snapshot,
+            as_of: request.as_of,
+        };
+        let team = Team::begin(self.local_process(), writer, request.memory, options)?;
+        let folder = writer.spill_folder();
+        let exchange = team.exchange().cloned();
+        let mut passes = Passes::new(writer, folder, request.memory, watch, exchange)?;
         let batch = passes.batch;
         let rejects = RejectList::new(request.rejects.as_deref(), self.path(), batch)?;
         let collector = passes.collector(Blocklist::load(writer)?);
@@ -170,19 +191,38 @@ impl Bank {
         if inputs.of_pages == 1 && collector.may_number_nodes() {
             inputs.sources[0].number_nodes(naming);
         }
-        let (collector, read, rejects) =
-            read_inputs(request, &mut inputs, naming, collector, rejects, watch)?;
+        let mut worker = Worker::new(&mut passes, options);
+        let reading = Reading {
+            request,
+            inputs: &mut inputs,
+            naming,
+            rejects,
+        };
+        let (input, rejects) = reading.run(collector, &mut worker, &team)?;
         let time = request.as_of.unwrap_or_else(now);
-        passes.times = FetchTimes::of_batch(time, rejects, naming.sites);
+        worker.passes.times = FetchTimes::of_batch(time, rejects, naming.sites);
         let mut report = IngestReport {
             dry_run: request.dry_run,
-            blocked: collector.blocked(),
-            ..IngestReport::begun(name.to_owned(), kind, read)
+            blocked: input.blocked,
+            ..IngestReport::begun(name.to_owned(), kind, input.read)
         };
-        let digest = run_passes(writer, collector, request, &mut passes, &mut report);
+        let batch_input = BatchInput {
+            time,
+            any_seed: input.any_seed,
+        };
+        let digest = run_passes(
+            writer,
+            batch_input,
+            request,
+            &mut worker,
+            &team,
+            &mut report,
+        );
         // A rejected batch has a list too.
         let listed = passes.times.take_list().map(RejectList::finish);
         let digest = digest?;
+        // The other processes have kept their changes.
+        drop(team);
         if let Some(listed) = listed.transpose()? {
             report.rejects_file = listed.file;
             report.rejects_listed = listed.count;
@@ -247,70 +287,10 @@ fn finish_batch(
     };
     changes.put(&tables::BATCHES, &batch, &record)?;
     site_ids.put(&mut changes)?;
-    changed.finish(&mut changes)?;
-    if !former.is_empty() {
-        former.finish(&mut changes)?;
-    }
+    changed.finish(PageSetKey::Changed(batch), true, &mut changes)?;
+    former.finish(PageSetKey::History(batch), false, &mut changes)?;
     counters.batch = batch;
     Ok((changes, counters))
-}
-
-struct Inputs<'a, 's> {
-    sources: &'a mut [Box<dyn Source + 's>],
-    /// Number of sources that are inputs; those after them list pages and sites.
-    of_links: usize,
-    /// Number of sources with records of pages; after them comes the list of sites.
-    of_pages: usize,
-    names: Vec<String>,
-    /// Name of the batch unless the request contains one.
-    name: String,
-}
-
-/// Reads the inputs and rejects the batch if too many records are bad.
-fn read_inputs(
-    request: &IngestRequest,
-    inputs: &mut Inputs<'_, '_>,
-    naming: Naming,
-    mut collector: InputCollector,
-    mut rejects: RejectList,
-    watch: &dyn Watch,
-) -> Result<(InputCollector, ReadSummary, RejectList)> {
-    let Inputs {
-        sources,
-        of_links,
-        of_pages,
-        ..
-    } = inputs;
-    let read = read_pieces(sources, naming, watch, &mut |piece| {
-        for (_, event) in &piece.events {
-            if let Event::Rejected(reject) = event {
-                rejects.list(piece.source, reject)?;
-            }
-        }
-        // The file of pages comes after the inputs.
-        let of_links = (piece.source as usize) < *of_links;
-        collector.add(piece, of_links)
-    });
-    let read = match read {
-        Err(ReadError::MostAreBad(read)) => {
-            let bad = bad_records(
-                &read,
-                rejects.finish()?,
-                &sources[..*of_pages],
-                &request.format,
-            );
-            return Err(EngineError::MostlyRejected { bad });
-        }
-        read => read.map_err(bad_records::unread)?,
-    };
-    if !within_limit(read.rejected(), read.records, request.max_rejects) {
-        let listed = rejects.finish()?;
-        return Err(EngineError::TooManyRejects {
-            limit: request.max_rejects,
-            bad: bad_records(&read, listed, &sources[..*of_pages], &request.format),
-        });
-    }
-    Ok((collector, read, rejects))
 }
 
 fn first_name(request: &IngestRequest) -> String {
@@ -325,143 +305,4 @@ fn first_name(request: &IngestRequest) -> String {
         }
         Some(Input::Member(_) | Input::Stdin) | None => "stdin".to_owned(),
     }
-}
-
-/// Returns how the bank delimits pages and sites. Fails if this build does so differently.
-///
-/// Another suffix list changes thousands of registrable domains. Of bare hosts it changes only
-/// those few that are `www.` and a public suffix in only one of the lists, which is not a reason to
-/// reject a bank.
-fn writable_naming(writer: &Writer) -> Result<Naming> {
-    let settings = writer.settings()?;
-    let naming = crate::engine::naming(&settings)?;
-    if naming.sites == SiteMode::Domain && settings.suffix_list != SUFFIX_LIST {
-        return Err(EngineError::SuffixList {
-            bank: settings.suffix_list,
-            build: SUFFIX_LIST.to_owned(),
-        });
-    }
-    Ok(naming)
-}
-
-/// Returns the last batch with this digest, and whether it made the current state. A batch that was
-/// undone does not count.
-fn find_same_batch(
-    writer: &Writer,
-    digest: &blake3::Hash,
-) -> Result<Option<(BatchId, bool)>, StoreError> {
-    let mut batches: Vec<(BatchId, bool)> = Vec::new();
-    for entry in writer.scan(&tables::BATCHES)? {
-        let (number, record) = entry?;
-        if record.kind == BatchKind::Undo {
-            batches.pop();
-        } else {
-            batches.push((number, record.digest == *digest.as_bytes()));
-        }
-    }
-    let last = batches.last().map(|(number, _)| *number);
-    let same = batches.iter().rev().find(|(_, is_same)| *is_same);
-    Ok(same.map(|(number, _)| (*number, Some(*number) == last)))
-}
-
-/// Runs all passes, with results in `passes` and `report`. Returns the batch's digest.
-fn run_passes(
-    writer: &Writer,
-    collector: InputCollector,
-    request: &IngestRequest,
-    passes: &mut Passes<'_>,
-    report: &mut IngestReport,
-) -> Result<blake3::Hash> {
-    let watch = passes.watch;
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(&[u8::from(request.snapshot)]);
-    // The same records at another time are another batch. Without a given time the digest is that of the
-    // records alone.
-    if let Some(time) = request.as_of {
-        hasher.update(&time.to_le_bytes());
-    }
-    watch.stage("sort", None);
-    let collected = collector.finish(watch)?;
-    passes.by_seed.any_seed = collected.any_seed;
-    let input = deduplicate::deduplicate(collected, passes)?;
-    watch.stage("find", None);
-    let (urls, mut site_records) = (input.urls, input.sites);
-    let resolved = resolve::resolve(urls, &input.unnamed, &mut site_records, passes)?;
-    let (records, superseded) = (resolved.records, resolved.superseded.len());
-    // An empty snapshot is most likely a failed export.
-    if request.snapshot && records == 0 {
-        return Err(EngineError::EmptySnapshot);
-    }
-    // A delta without records changes nothing, and must not replace what `undo` needs.
-    if report.kind == BatchKind::Delta && records == 0 && site_records.digest().is_none() {
-        report.is_empty = true;
-        return Ok(hasher.finalize());
-    }
-    resolve::group_by_page(input.pieces, resolved, passes)?;
-    let Passes { aliases, times, .. } = passes;
-    aliases.resolve_changes(request.snapshot, times, watch)?;
-    watch.stage("links", Some(records));
-    let parts = passes.take(|passes| &mut passes.records)?;
-    let mut records = CanonicalRecords::new(parts, request.snapshot, request.as_of.is_some());
-    links::links_pass(&mut records, passes, &mut hasher)?;
-    report.stale = passes.times.stale;
-    let of_sites = site_records.digest();
-    if let Some(digest) = &of_sites {
-        hasher.update(digest.as_bytes());
-    }
-    let digest = hasher.finalize();
-    if !request.again
-        && let Some((number, is_present)) = find_same_batch(writer, &digest)?
-    {
-        // Records with fetch times are equal only if the times are. Without times a page may have
-        // changed and changed back, so only right after the same batch the new one certainly
-        // changes nothing. Records of sites have no time.
-        let dated = records.dated && of_sites.is_none();
-        if dated || is_present {
-            report.same_as = Some(number);
-            return Ok(digest);
-        }
-        report.repeats = Some(number);
-    }
-    report.failed = passes.failures.failed;
-    report.attributed = passes.by_seed.attributed;
-    // The links pass has counted all losses, and nothing was changed yet.
-    let (limit, snapshot) = (request.max_loss, request.snapshot);
-    passes
-        .loss
-        .check(writer, &passes.counters, limit, snapshot)?;
-    yields::decide_bulk(passes, request.learn_from_bulk)?;
-    report.learned = LearnedCounts::from(&passes.fetches.observed);
-    let fetches = passes.take(|passes| &mut passes.fetches.events)?;
-    yields::yields_pass(fetches, passes)?;
-    seed_fetches::seed_fetches_pass(passes)?;
-    watch.stage("rows", None);
-    let rows = passes.take(|passes| &mut passes.new_rows)?;
-    rows::rows_pass(rows, passes)?;
-    let members = passes.take(|passes| &mut passes.members)?;
-    rows::members_pass(members, passes)?;
-    let of_blocks = passes.take(|passes| &mut passes.rows)?;
-    row_blocks::row_blocks_pass(of_blocks, passes)?;
-    watch.stage("targets", None);
-    let targets = passes.take(|passes| &mut passes.targets)?;
-    targets::targets_pass(targets, passes)?;
-    let counts = passes.take(|passes| &mut passes.row_counts)?;
-    rows::row_counts_pass(counts, passes)?;
-    let of_hashes = passes.take(|passes| &mut passes.row_hashes)?;
-    rows::row_hashes_pass(of_hashes, passes)?;
-    watch.stage("pages", None);
-    let pages = passes.take(|passes| &mut passes.pages)?;
-    pages::pages_pass(pages, passes)?;
-    let digests = passes.take(|passes| &mut passes.digests)?;
-    pages::digests_pass(digests, passes)?;
-    let sites = passes.take(|passes| &mut passes.sites)?;
-    pages::sites_pass(sites, passes)?;
-    passes.counts.records = report.read.records;
-    passes.counts.rejected = report.read.rejected();
-    passes.counts.superseded = input.superseded + superseded + site_records.superseded;
-    passes.counts.dropped_outlinks = report.read.dropped_outlinks.values().sum();
-    report.counts = passes.counts.clone();
-    report.aliases = passes.aliases.counts;
-    report.sites = passes.of_sites;
-    Ok(digest)
 }

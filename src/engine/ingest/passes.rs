@@ -10,12 +10,14 @@
 //!   rows by row       -> blocks pass -> targets
 //!   fetches by page   -> yields pass -> what fetches brought
 //!   fetches by page, their digests -> seed fetches pass
-//!   targets by page   -> targets pass-> pages, row counts   (in-links, uncrawled counts)
+//!   targets by page   -> targets pass-> pages, citers       (in-links, uncrawled counts)
+//!   citers by block   -> citers pass -> row counts
 //!   pages by page     -> pages pass  -> digests, sites
 //!   row counts, row hashes, digests, sites -> the last passes
 //! ```
 //!
-//! Every arrow is a [`Sorter`], so memory is bounded by the budget, every table is read and written
+//! Every arrow is a [`Sorter`], or a [`Shuffle`] if entries can belong to sites of other processes
+//! ([`exchange`](super::exchange)), so memory is bounded by the budget, every table is read and written
 //! in key order, every key is written once, and the result does not depend on the order of the
 //! input. Besides a portion of the input, the following are held in memory: one record's outlinks,
 //! some blocks of links, the blocks that link to one page, one row's pages, the aliases that the
@@ -28,7 +30,8 @@
 //! block are emitted once, with a bitmap of their places in the block.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use roaring::RoaringTreemap;
 use serde::{Deserialize, Serialize};
@@ -36,36 +39,26 @@ use serde::{Deserialize, Serialize};
 use super::aliases::Aliases;
 use super::batch_fetches::BatchFetches;
 use super::blocklist::Blocklist;
+use super::exchange::shuffle::{Exchange, Shuffle};
+use super::exchange::stream::Stream;
 use super::failed_run::FailureCounts;
 use super::fetch_log::FetchLog;
 use super::fetch_times::FetchTimes;
 use super::fields::{Bytes, Fields};
 use super::gather::InputCollector;
 use super::loss::Loss;
+use super::memory::{GATHER_SHARES, LARGE, MEDIUM, SMALL, share_of};
 use super::page_update::PageUpdate;
-use super::site_records::{SiteCounts, SiteRecords};
+use super::sent_page_set::BatchPageSet;
+use super::site_records::SiteCounts;
+use super::target_events::{read_state, state_byte};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::links::{BLOCK_LEN, LinkKey};
 use seedbank_store::records::{BatchCounts, BatchId, Counters, PageState, SiteDefaults};
 use seedbank_store::tables::PageSetKey;
-use seedbank_store::{
-    self, Changes, PageSetWriter, SiteIds, Sorted, Sorter, Store, StoreError, Writer,
-};
-
-/// Number of shares of the memory budget. Two thirds of them can be in use at the same time; the
-/// rest covers allocator overhead and read-ahead.
-const SHARES: usize = 48;
-
-/// Number of shares of a sorter: for one that sorts every link, for one that sorts every row, and
-/// for most others.
-const LARGE: usize = 5;
-const MEDIUM: usize = 2;
-const SMALL: usize = 1;
-
-/// Number of shares of a portion of the input, while nothing else is in memory.
-const GATHER_SHARES: usize = 14;
+use seedbank_store::{self, Changes, SiteIds, Sorted, Sorter, Store, StoreError};
 
 /// Maximum size of a portion, in bytes: its URLs and links have 32-bit numbers.
 const MAX_PORTION: usize = 2 << 30;
@@ -75,6 +68,8 @@ pub(super) struct Passes<'a> {
     /// The bank before the batch.
     pub(super) store: &'a Store,
     pub(super) watch: &'a dyn Watch,
+    /// The other processes that run the same passes; `None` if there are none.
+    pub(super) exchange: Option<Arc<Exchange>>,
     folder: PathBuf,
     share: usize,
     pub(super) changes: Changes,
@@ -84,9 +79,9 @@ pub(super) struct Passes<'a> {
     pub(super) of_sites: SiteCounts,
     pub(super) batch: BatchId,
     /// Pages whose links, state or attributes changed.
-    pub(super) changed: PageSetWriter,
+    pub(super) changed: BatchPageSet,
     /// Pages whose state, spam mark or row changed.
-    pub(super) former: PageSetWriter,
+    pub(super) former: BatchPageSet,
     /// Pages and sites to forget, whose names are removed.
     pub(super) forgotten: Forgotten,
     /// Fetch times of records; stale ones are complete after the links pass.
@@ -102,7 +97,7 @@ pub(super) struct Passes<'a> {
     /// Changes of aliases by the batch; complete before the links pass.
     pub(super) aliases: Aliases<'a>,
     /// Records by page: whether the page is new, and pieces of input about it.
-    pub(super) records: Sorter,
+    pub(super) records: Shuffle,
     /// Rows that the bank does not have yet, by hash, and the pages that will carry them.
     pub(super) new_rows: Sorter,
     /// New rows with their targets, and deleted rows.
@@ -110,7 +105,9 @@ pub(super) struct Passes<'a> {
     /// Pages that a row gains or loses.
     pub(super) members: Sorter,
     /// Changes of a page as a target.
-    pub(super) targets: Sorter,
+    pub(super) targets: Shuffle,
+    /// Changes of the targets of rows, by block of rows.
+    pub(super) citers: Shuffle,
     /// New members and uncrawled counts of rows.
     pub(super) row_counts: Sorter,
     /// Rows that a hash gains or loses.
@@ -124,44 +121,54 @@ pub(super) struct Passes<'a> {
 }
 
 impl<'a> Passes<'a> {
-    pub(super) fn new(writer: &'a Writer, memory: usize, watch: &'a dyn Watch) -> Result<Self> {
-        let counters = writer.counters()?;
+    /// Begins a batch after the last one in `store`. Temporary files are in `folder`.
+    pub(super) fn new(
+        store: &'a Store,
+        folder: PathBuf,
+        memory: usize,
+        watch: &'a dyn Watch,
+        exchange: Option<Arc<Exchange>>,
+    ) -> Result<Self> {
+        let counters = store.counters()?;
         let batch = counters.batch.checked_add(1);
         let batch = batch.ok_or(StoreError::Full("batch"))?;
-        let folder = writer.spill_folder();
-        let share = memory / SHARES;
+        let share = share_of(memory);
+        let shuffle = |stream| shuffle_in(exchange.as_ref(), stream, &folder, share);
+        let page_set = |set, stream| BatchPageSet::new(set, exchange.as_ref(), stream);
         let sorter = || Sorter::new(&folder, SMALL * share);
         let medium = || Sorter::new(&folder, MEDIUM * share);
         let large = || Sorter::new(&folder, LARGE * share);
         Ok(Self {
-            store: writer,
+            store,
             watch,
             share,
             changes: Changes::new(&folder, LARGE * share),
             counters,
-            site_ids: SiteIds::load(writer)?,
+            site_ids: SiteIds::load(store)?,
             counts: BatchCounts::default(),
             of_sites: SiteCounts::default(),
             batch,
-            changed: PageSetWriter::new(PageSetKey::Changed(batch)),
-            former: PageSetWriter::new(PageSetKey::History(batch)),
+            changed: page_set(PageSetKey::Changed(batch), Stream::Changed),
+            former: page_set(PageSetKey::History(batch), Stream::Former),
             forgotten: Forgotten::default(),
             times: FetchTimes::none(),
-            failures: FailureCounts::load(writer)?,
-            fetches: FetchLog::new(writer, sorter())?,
+            failures: FailureCounts::load(store)?,
+            fetches: FetchLog::new(store, sorter())?,
             by_seed: BatchFetches::new(sorter(), sorter()),
             loss: Loss::default(),
-            aliases: Aliases::load(writer)?,
-            records: large(),
+            aliases: Aliases::load(store)?,
+            records: shuffle(Stream::Records),
             new_rows: medium(),
             rows: medium(),
             members: sorter(),
-            targets: large(),
+            targets: shuffle(Stream::Targets),
+            citers: shuffle(Stream::Citers),
             row_counts: sorter(),
             row_hashes: sorter(),
             pages: large(),
             digests: sorter(),
             sites: sorter(),
+            exchange,
             folder,
         })
     }
@@ -169,13 +176,22 @@ impl<'a> Passes<'a> {
     /// Creates the collector of the input, which skips blocked pages and sites.
     pub(super) fn collector(&self, blocklist: Option<Blocklist>) -> InputCollector {
         let portion = (self.share * GATHER_SHARES).min(MAX_PORTION);
-        let sites = SiteRecords::new(Sorter::new(&self.folder, SMALL * self.share));
-        InputCollector::new(
-            portion,
-            [0; 3].map(|_| self.large_sorter()),
-            sites,
-            blocklist,
-        )
+        let sent = [Stream::Urls, Stream::Sources, Stream::Sites].map(|of| self.shuffle(of));
+        InputCollector::new(portion, self.large_sorter(), sent, blocklist)
+    }
+
+    /// Creates the sort of a stream.
+    pub(super) fn shuffle(&self, stream: Stream) -> Shuffle {
+        shuffle_in(self.exchange.as_ref(), stream, &self.folder, self.share)
+    }
+
+    /// Sends the entries of the step that ends to the processes that own them.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        for shuffle in [&mut self.records, &mut self.targets, &mut self.citers] {
+            shuffle.flush()?;
+        }
+        self.changed.flush()?;
+        self.former.flush()
     }
 
     /// Creates a sorter for every link of the batch.
@@ -194,6 +210,18 @@ impl<'a> Passes<'a> {
         Ok(self
             .sites
             .push(&site.0.to_be_bytes(), &seedbank_store::pack(delta)?)?)
+    }
+}
+
+fn shuffle_in(
+    exchange: Option<&Arc<Exchange>>,
+    stream: Stream,
+    folder: &Path,
+    share: usize,
+) -> Shuffle {
+    match exchange {
+        Some(exchange) => Shuffle::of_stream(exchange, stream),
+        None => Shuffle::Local(Sorter::new(folder, stream.shares() * share)),
     }
 }
 
@@ -298,162 +326,6 @@ pub(super) fn read_page<'a>(key: &[u8], value: &'a [u8]) -> Result<PagesEvent<'a
 }
 
 const _: () = assert!(BLOCK_LEN <= u64::BITS, "a place of a block is a bit");
-
-const STATES: [PageState; 5] = [
-    PageState::Known,
-    PageState::Crawled,
-    PageState::Gone,
-    PageState::Unlinked,
-    PageState::Alias,
-];
-
-fn state_byte(state: Option<PageState>) -> u8 {
-    match state {
-        Some(PageState::Known) => 0,
-        Some(PageState::Crawled) => 1,
-        Some(PageState::Gone) => 2,
-        Some(PageState::Unlinked) => 3,
-        Some(PageState::Alias) => 4,
-        None => 5,
-    }
-}
-
-fn read_state(byte: u8) -> Result<PageState> {
-    let state = STATES.get(usize::from(byte)).copied();
-    state.ok_or(EngineError::Internal("an event has no state"))
-}
-
-/// Changes of the links from a block of pages or rows to a target: bitmaps of the places in the
-/// block that gain or lose a link.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Places {
-    pub(super) gained: u64,
-    pub(super) lost: u64,
-    /// `Some(true)` if the block gains its first link to the target, `Some(false)` if it loses its
-    /// last one.
-    pub(super) block: Option<bool>,
-}
-
-/// Change of a page as a target.
-pub(super) enum TargetEvent {
-    /// The state before and after the batch's records, and whether the page ever had a record.
-    State {
-        old: Option<PageState>,
-        new: PageState,
-        has_record: bool,
-    },
-    /// An alias begins (true) or ceases (false) to lead to the page.
-    Lead(bool),
-    /// Pages of a block of `intra` gain or lose a link to the page.
-    Intra { block: u32, places: Places },
-    /// Rows of a block of `rows` gain or lose a link to the page.
-    Citers { block: LinkKey, places: Places },
-}
-
-pub(super) fn target_event(
-    targets: &mut Sorter,
-    page: PageId,
-    old: Option<PageState>,
-    new: PageState,
-    has_record: bool,
-) -> Result<()> {
-    let key = Bytes::default().u64(page.0).byte(0);
-    let value = [state_byte(old), state_byte(Some(new)), u8::from(has_record)];
-    Ok(targets.push(&key, &value)?)
-}
-
-/// Records that an alias begins or ceases to lead to a page.
-pub(super) fn lead_event(targets: &mut Sorter, page: PageId, begins: bool) -> Result<()> {
-    let key = Bytes::default().u64(page.0).byte(LEAD);
-    Ok(targets.push(&key, &[u8::from(begins)])?)
-}
-
-pub(super) fn intra_event(
-    targets: &mut Sorter,
-    target: u32,
-    block: LinkKey,
-    places: Places,
-) -> Result<()> {
-    let target = PageId::new(block.site, target);
-    let key = Bytes::default().u64(target.0).byte(1).u32(block.block);
-    Ok(targets.push(&key, &put_places(places))?)
-}
-
-pub(super) fn citers_event(
-    targets: &mut Sorter,
-    target: PageId,
-    block: LinkKey,
-    places: Places,
-) -> Result<()> {
-    let key = Bytes::default().u64(target.0).byte(2);
-    let key = key.u32(block.site.0).u32(block.block);
-    Ok(targets.push(&key, &put_places(places))?)
-}
-
-/// The kind of an event of `targets` about aliases.
-const LEAD: u8 = 3;
-
-fn put_places(places: Places) -> Bytes {
-    let block = match places.block {
-        None => 0,
-        Some(false) => 1,
-        Some(true) => 2,
-    };
-    let bytes = Bytes::default().byte(block).u64(places.gained);
-    // Most blocks only gain links.
-    if places.lost == 0 {
-        bytes
-    } else {
-        bytes.u64(places.lost)
-    }
-}
-
-fn read_places(value: &[u8]) -> Result<Places> {
-    let mut fields = Fields(value);
-    let block = match fields.byte()? {
-        0 => None,
-        block => Some(block == 2),
-    };
-    let gained = fields.u64()?;
-    let lost = if fields.0.is_empty() {
-        0
-    } else {
-        fields.u64()?
-    };
-    Ok(Places {
-        gained,
-        lost,
-        block,
-    })
-}
-
-/// Parses an event of `targets`. The key's first eight bytes are the page.
-pub(super) fn read_target(key: &[u8], value: &[u8]) -> Result<TargetEvent> {
-    let mut key = Fields(key);
-    key.page()?;
-    Ok(match key.byte()? {
-        0 => {
-            let mut value = Fields(value);
-            TargetEvent::State {
-                old: STATES.get(usize::from(value.byte()?)).copied(),
-                new: read_state(value.byte()?)?,
-                has_record: value.byte()? == 1,
-            }
-        }
-        LEAD => TargetEvent::Lead(value == [1]),
-        1 => TargetEvent::Intra {
-            block: key.u32()?,
-            places: read_places(value)?,
-        },
-        _ => TargetEvent::Citers {
-            block: LinkKey {
-                site: key.site()?,
-                block: key.u32()?,
-            },
-            places: read_places(value)?,
-        },
-    })
-}
 
 /// Adds a page to a row, or removes it.
 pub(super) fn member_event(

@@ -14,7 +14,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::engine::{EngineError, Result};
 use seedbank_formats::ingest::{MAX_LISTED_REJECTS, Reject, RejectWriter};
@@ -53,10 +53,10 @@ pub(super) struct Listed {
 }
 
 /// A line about a stale record in the list of bad records.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 pub(super) struct StaleRecord {
     pub(super) url: String,
-    pub(super) reason: &'static str,
+    pub(super) reason: String,
     /// The time of the record.
     pub(super) fetched: String,
     /// The time of the last fetch of the page.

@@ -9,11 +9,14 @@ use roaring::RoaringTreemap;
 
 use super::canonical::{PAGE, PIECE, by_record, split_key};
 use super::deduplicate::of_portion;
+use super::exchange::shuffle::Shuffle;
+use super::exchange::stream::Stream;
 use super::fields::{Fields, group};
 use super::gather::HAS_RECORD;
-use super::passes::{PageEvent, Passes, SiteDelta, page_event, target_event};
+use super::passes::{PageEvent, Passes, SiteDelta, page_event};
 use super::pieces::{Gaps, PageInput, put_gap, put_input, take_input};
 use super::site_records::SortedSiteRecords;
+use super::target_events::target_event;
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_formats::ingest::SiteAttributes;
@@ -38,11 +41,14 @@ struct Current {
 /// Page ids of all portions' URLs.
 pub(super) struct Resolved {
     /// Page ids by portion and rank.
-    numbers: Sorted,
+    numbers: Shuffle,
     /// Number of URLs that have a record.
     pub(super) records: u64,
-    /// Records, by portion and rank, of URLs that have a later one in the same portion.
+    /// Records, by portion and rank, of URLs that have a later one in the same portion; of portions that this process
+    /// has read.
     pub(super) superseded: RoaringTreemap,
+    /// Number of such records that this process found.
+    pub(super) superseded_count: u64,
 }
 
 /// Assigns every URL its page id, and creates a record entry for every URL that has a record.
@@ -56,7 +62,7 @@ pub(super) fn resolve(
     passes: &mut Passes<'_>,
 ) -> Result<Resolved> {
     let mut current: Option<Current> = None;
-    let mut numbers = passes.large_sorter();
+    let mut numbers = passes.shuffle(Stream::Numbers);
     let mut records = 0;
     let mut key = Vec::new();
     let mut superseded = RoaringTreemap::new();
@@ -129,10 +135,22 @@ pub(super) fn resolve(
         finish_site(site, passes)?;
     }
     apply_sites_before(site_records, None, passes)?;
+    numbers.flush()?;
+    let superseded_count = superseded.len();
+    if let Some(exchange) = &passes.exchange {
+        let mut sent = Shuffle::of_stream(exchange, Stream::Superseded);
+        for place in std::mem::take(&mut superseded) {
+            sent.push(&place.to_be_bytes(), &[])?;
+        }
+        sent.flush()?;
+        passes.fetches.send_new_pages(exchange)?;
+        passes.aliases.send_named(exchange)?;
+    }
     Ok(Resolved {
-        numbers: numbers.finish()?,
+        numbers,
         records,
         superseded,
+        superseded_count,
     })
 }
 
@@ -148,6 +166,7 @@ pub(super) fn group_by_page(
         superseded,
         ..
     } = resolved;
+    let mut numbers = numbers.take()?;
     let mut found: Vec<PageId> = Vec::new();
     let mut targets: Vec<u64> = Vec::new();
     let mut bytes = Vec::new();

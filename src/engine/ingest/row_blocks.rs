@@ -2,7 +2,8 @@
 
 use super::fields::Fields;
 use super::link_delta::{LinkDelta, PendingBlocks, write_blocks};
-use super::passes::{Passes, citers_event};
+use super::passes::Passes;
+use super::target_events::citers_event;
 use crate::engine::Result;
 use seedbank_algorithms::page::PageId;
 use seedbank_store::links::LinkKey;

@@ -8,10 +8,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::batch_digest::{PartDigest, PartDigests};
+use super::exchange::shuffle::Shuffle;
 use super::fields::Bytes;
 use crate::engine::Result;
 use seedbank_formats::ingest::SiteAttributes;
-use seedbank_store::{self, Sorted, Sorter};
+use seedbank_store::{self, Sorted, Store};
 
 /// Changes of sites by a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -24,12 +26,12 @@ pub struct SiteCounts {
 
 /// Collector of records of sites.
 pub(super) struct SiteRecords {
-    records: Sorter,
+    records: Shuffle,
     count: u64,
 }
 
 impl SiteRecords {
-    pub(super) const fn new(records: Sorter) -> Self {
+    pub(super) const fn new(records: Shuffle) -> Self {
         Self { records, count: 0 }
     }
 
@@ -40,10 +42,16 @@ impl SiteRecords {
         Ok(self.records.push(&key, &seedbank_store::pack(site)?)?)
     }
 
-    pub(super) fn finish(self) -> Result<SortedSiteRecords> {
+    /// Sends the records to the processes that have their sites.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        Ok(self.records.flush()?)
+    }
+
+    /// Returns the records of the sites of this process.
+    pub(super) fn finish(mut self, store: &Store) -> Result<SortedSiteRecords> {
         Ok(SortedSiteRecords {
-            records: self.records.finish()?,
-            hasher: (self.count > 0).then(blake3::Hasher::new),
+            records: self.records.take()?,
+            digests: PartDigests::new(store, blake3::Hasher::new()),
             superseded: 0,
         })
     }
@@ -61,8 +69,8 @@ fn key_of(name: &str) -> Vec<u8> {
 /// Attributes of sites, in the order of their names.
 pub(super) struct SortedSiteRecords {
     records: Sorted,
-    /// Digest of the records taken so far; `None` if the batch has no records of sites.
-    hasher: Option<blake3::Hasher>,
+    /// Digests of the records taken so far.
+    digests: PartDigests,
     /// Number of records so far that another record of the same site superseded.
     pub(super) superseded: u64,
 }
@@ -100,16 +108,16 @@ impl SortedSiteRecords {
         let Some(bytes) = largest else {
             return Ok(None);
         };
-        if let Some(hasher) = &mut self.hasher {
-            hasher.update(&(bytes.len() as u64).to_le_bytes());
-            hasher.update(&bytes);
-        }
-        Ok(Some(seedbank_store::unpack(&bytes)?))
+        let attributes: SiteAttributes = seedbank_store::unpack(&bytes)?;
+        let hasher = self.digests.of_name(&attributes.site);
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(&bytes);
+        Ok(Some(attributes))
     }
 
-    /// Returns the digest of all records; `None` if there are none, so that a batch of pages alone
-    /// has the same digest as before records of sites existed.
-    pub(super) fn digest(&self) -> Option<blake3::Hash> {
-        self.hasher.as_ref().map(blake3::Hasher::finalize)
+    /// Returns the digests of the records; none if there are no records, so that a batch of pages alone has the
+    /// same digest as before records of sites existed.
+    pub(super) fn digests(&self) -> Vec<PartDigest> {
+        self.digests.finish()
     }
 }

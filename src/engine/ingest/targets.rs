@@ -1,15 +1,14 @@
 //! The targets pass: updates the in-links of pages, pages that appear or disappear with links to
 //! them, and the uncrawled counts of pages that link to a page whose state changed.
 
+use super::citers::{CiterEvent, citer_event, places_of};
 use super::fields::group;
-use super::passes::{
-    PageEvent, Passes, Places, TargetEvent, page_event, read_target, uncrawled_event,
-};
-use super::rows::row_uncrawled_event;
+use super::passes::{PageEvent, Passes, page_event, uncrawled_event};
+use super::target_events::{Places, TargetEvent, read_target};
 use crate::engine::Result;
-use seedbank_algorithms::page::{PageId, RowId};
+use seedbank_algorithms::page::PageId;
 use seedbank_store::aliases::AliasReference;
-use seedbank_store::links::{BLOCK_LEN, Link, LinkBlock, LinkKey};
+use seedbank_store::links::{Link, LinkBlock, LinkKey};
 use seedbank_store::records::PageState;
 use seedbank_store::{Sorted, Table, tables};
 
@@ -227,25 +226,14 @@ fn count_intra(
     Ok(())
 }
 
-/// Returns the places of a block whose lists contain an entry.
-fn places_of<T: Link>(links: &LinkBlock<T>, entry: T) -> u64 {
-    links
-        .places_of(entry)
-        .fold(0, |all, place| all | 1 << place)
-}
-
 /// Returns the places of a block that lost their link.
 fn lost<T: Ord + Copy>(blocks: &[(T, Places)], block: T) -> u64 {
     let found = blocks.binary_search_by(|(other, _)| other.cmp(&block));
     found.map_or(0, |at| blocks[at].1.lost)
 }
 
-/// Iterates over the marked places of a block.
-fn marked(places: u64) -> impl Iterator<Item = u32> {
-    (0..BLOCK_LEN).filter(move |place| places & (1 << place) != 0)
-}
-
-/// Updates the uncrawled counts of the rows that gained or kept a link to the page.
+/// Reports links of rows to the page that change the uncrawled counts of rows. `blocks` contained the rows before the
+/// batch.
 fn count_citers(
     page: PageId,
     target: &Target,
@@ -253,23 +241,20 @@ fn count_citers(
     passes: &mut Passes<'_>,
 ) -> Result<()> {
     let (old, new) = (uncrawled(target.old), uncrawled(target.new));
-    let store = passes.store;
-    let mut count = |key: LinkKey, places: u64, by: i64| {
-        marked(places).try_for_each(|place| {
-            row_uncrawled_event(RowId::new(key.site, key.index(place)), by, passes)
-        })
-    };
+    let citers = &mut passes.citers;
     if new != 0 {
         for &(block, places) in &target.citers {
             // A row that lost a target is deleted together with its count.
-            count(block, places.gained, new)?;
+            citer_event(citers, block, page, &CiterEvent::Gained(places.gained))?;
         }
     }
     if new != old {
         for &block in blocks {
-            let links = store.links(&tables::ROWS, block)?;
-            let kept = places_of(&links, page) & !lost(&target.citers, block);
-            count(block, kept, new - old)?;
+            let kept = CiterEvent::Kept {
+                except: lost(&target.citers, block),
+                by: new - old,
+            };
+            citer_event(citers, block, page, &kept)?;
         }
     }
     Ok(())

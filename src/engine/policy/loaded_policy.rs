@@ -23,6 +23,11 @@ pub(crate) struct PolicyLists<'a> {
 }
 
 impl<'a> PolicyLists<'a> {
+    /// Whether the plan references no list.
+    pub(crate) fn are_none(&self) -> bool {
+        self.all().next().is_none()
+    }
+
     fn all(&self) -> impl Iterator<Item = &'a List> {
         let all = [self.exclude, self.only, self.exclude_from_graph, self.pin];
         all.into_iter().flatten()

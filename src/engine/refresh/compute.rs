@@ -16,9 +16,11 @@ use super::report::{
 };
 use super::request::RefreshRequest;
 use super::run_context::RunContext;
+use super::site_processes::SiteProcesses;
 use crate::engine::error::PlanError;
 use crate::engine::plan::{DEFAULT_PLAN, PlanOptions, ResolvedPlan};
 use crate::engine::policy::{LoadedPolicy, Policy, RejectionReason};
+use crate::engine::processes::Processes;
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cover::Choice;
 use seedbank_algorithms::cover::global::{HOLDOUTS, ValueBy, WebChoice};
@@ -46,6 +48,7 @@ pub(super) fn run(
     request: &RefreshRequest,
     judge: Judge,
     watch: &dyn Watch,
+    local: Option<&Processes>,
 ) -> Result<Computed> {
     let plan = plan.to_owned();
     let stored = reader.get(&tables::PLANS, &plan)?;
@@ -156,8 +159,19 @@ pub(super) fn run(
             }
         }
         ResolvedPlan::Cover(ref choice) => {
+            // Other processes read lists that are stored, and these may be new.
+            let local = local
+                .filter(|local| local.are_connected() && report.view.parameters.lists().are_none());
+            let processes = match local {
+                Some(local) => {
+                    let options = report.view.parameters.to_stored()?;
+                    SiteProcesses::new(&local.by_part()?, reader, options)?
+                }
+                None => None,
+            };
+            let context = RunContext::new(reader, choice, &rules, watch);
             let run = run_cover(
-                RunContext::new(reader, choice, &rules, watch),
+                context.with_processes(processes.as_ref()),
                 previous_plan,
                 &mut report,
             )?;

@@ -36,7 +36,7 @@ impl UnstoredRefresh {
             outcome,
             limited_list,
             mut report,
-        } = run(reader, plan, request, judge, watch)?;
+        } = run(reader, plan, request, judge, watch, None)?;
         let number = reader.counters()?.refresh + 1;
         report.view.refresh = number;
         let mut changes = Changes::new(&std::env::temp_dir(), 64 << 20);

@@ -20,6 +20,7 @@ mod prune;
 mod report;
 mod request;
 pub(crate) mod run_context;
+mod site_processes;
 
 // Types of requests and answers that other crates declare.
 pub use seedbank_store::records::RefreshId;
@@ -67,7 +68,7 @@ pub(crate) fn refresh(
             outcome,
             limited_list,
             mut report,
-        } = run(&reader, plan, request, judge, watch)?;
+        } = run(&reader, plan, request, judge, watch, bank.local_process())?;
         drop(reader);
         watch.stage("commit", None);
         // The computed result is worth waiting for the lock.

@@ -1,5 +1,6 @@
 //! Input that every kind of refresh has.
 
+use super::site_processes::SiteProcesses;
 use crate::engine::policy::LoadedPolicy;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::Store;
@@ -11,6 +12,8 @@ pub(crate) struct RunContext<'a, P> {
     pub(crate) plan: &'a P,
     pub(crate) policy: &'a LoadedPolicy,
     pub(crate) watch: &'a dyn Watch,
+    /// Other processes that have sites of the bank; `None` if they are not to work on them.
+    pub(crate) processes: Option<&'a SiteProcesses>,
 }
 
 impl<'a, P> RunContext<'a, P> {
@@ -25,6 +28,12 @@ impl<'a, P> RunContext<'a, P> {
             plan,
             policy,
             watch,
+            processes: None,
         }
+    }
+
+    /// Lets other processes work on their sites.
+    pub(crate) const fn with_processes(self, processes: Option<&'a SiteProcesses>) -> Self {
+        Self { processes, ..self }
     }
 }

@@ -216,7 +216,7 @@ impl ReadSummary {
     }
 
     /// Adds the counts of another part of the input.
-    pub(super) fn merge(&mut self, other: &Self) {
+    pub fn merge(&mut self, other: &Self) {
         fn add<K: Copy + Ord>(sums: &mut BTreeMap<K, u64>, counts: &BTreeMap<K, u64>) {
             for (reason, count) in counts {
                 *sums.entry(*reason).or_default() += count;

@@ -17,7 +17,7 @@ mod test_access;
 mod undo_policy;
 pub(crate) mod writer;
 
-pub use cluster::{OtherProcesses, PartServer, cluster_parts};
+pub use cluster::{OtherProcesses, PartServer, PublishedParts, PublishedState, cluster_parts};
 pub use create::{create, create_cluster};
 pub use reader::Reader;
 pub use refusal::read_refusal;

@@ -10,7 +10,7 @@ use super::schema::ALL;
 use super::store::Store;
 use super::table::{Key, Table, Value};
 use crate::error::StoreError;
-use crate::sorter::{Sorted, Sorter};
+use crate::sorter::{Entry, Sorted, Sorter};
 
 /// Changes to commit together. The last change of a key wins.
 pub struct Changes {
@@ -153,6 +153,30 @@ impl Changes {
             part.put_raw(table, key, value)?;
         }
         Ok(parts)
+    }
+
+    /// Adds an entry of other changes, as [`each_entry`](Self::each_entry) passes it.
+    pub fn put_entry(&mut self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
+        let is_table = key.first().is_some_and(|of| usize::from(*of) < ALL.len());
+        let is_change = matches!(value.split_first(), Some((&PUT, _)) | Some((&DELETE, [])));
+        if !(is_table && is_change) {
+            return Err(StoreError::Protocol("a change cannot be decoded"));
+        }
+        self.sorter.push(key, value)
+    }
+
+    /// Calls `each` for each key once, in order, with the table, the key, and the entry for
+    /// [`put_entry`](Self::put_entry).
+    pub(crate) fn each_entry(
+        self,
+        mut each: impl FnMut(&'static str, &[u8], Entry<'_>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut changes = self.finish()?;
+        while let Some((table, _, _)) = changes.next_change()? {
+            let SortedChanges { key, value, .. } = &changes;
+            each(table, &key[1..], (key, value))?;
+        }
+        Ok(())
     }
 
     /// Sorts the changes by table and key, each key once.

@@ -21,8 +21,8 @@ const SEED: u64 = 42;
 const RESTORED_KEY: usize = 5;
 
 /// Returns the shard of the site with this name: `pmod(xxhash64(name), 1024)` in Spark.
-pub(super) fn shard_of_name(name: &str) -> u32 {
-    let hash = XxHash64::oneshot(SEED, name.as_bytes());
+pub(super) fn shard_of_name(name: &[u8]) -> u32 {
+    let hash = XxHash64::oneshot(SEED, name);
     // The remainder of a power of two is the same for signed and unsigned numbers.
     u32::try_from(hash % u64::from(SHARDS)).unwrap_or(0)
 }
@@ -77,15 +77,30 @@ impl Parts {
                 let site = SiteId(u32::from_be_bytes(site.try_into().ok()?));
                 Some(self.of_shard(shard_of_site(site)))
             }
-            Placement::SiteName => {
-                let name = std::str::from_utf8(key).ok()?;
-                Some(self.of_shard(shard_of_name(name)))
-            }
+            Placement::SiteName => Some(self.of_shard(shard_of_name(key))),
             Placement::Restored => {
                 let table = ALL.get(usize::from(*key.get(RESTORED_KEY - 1)?))?;
                 self.of_placed(table.placement, &key[RESTORED_KEY..])
             }
         }
+    }
+}
+
+/// The parts of a cluster bank that store its sites.
+#[derive(Clone, Copy, Debug)]
+pub struct SiteParts(pub(super) Parts);
+
+impl SiteParts {
+    /// Returns the number of the part that stores a site.
+    #[must_use]
+    pub fn of_site(self, site: SiteId) -> usize {
+        self.0.of_shard(shard_of_site(site))
+    }
+
+    /// Returns the number of the part that stores the site with this name.
+    #[must_use]
+    pub fn of_name(self, name: &[u8]) -> usize {
+        self.0.of_shard(shard_of_name(name))
     }
 }
 
@@ -107,7 +122,7 @@ mod tests {
             ("192.0.2.7", 529),
             ("[2001:db8::1]", 202),
         ] {
-            assert_eq!(shard_of_name(name), shard, "{name}");
+            assert_eq!(shard_of_name(name.as_bytes()), shard, "{name}");
         }
     }
 
@@ -148,7 +163,7 @@ mod tests {
         };
         assert_eq!(parts.of_key(UNDO.name, &undo.bytes()), Some(2));
         assert_eq!(parts.of_prefix(UNDO.name, &7_u32.bytes()), None);
-        let by_name = parts.of_shard(shard_of_name("example.com"));
+        let by_name = parts.of_shard(shard_of_name(b"example.com"));
         assert_eq!(parts.of_key(SITE_IDS.name, b"example.com"), Some(by_name));
         assert_eq!(parts.of_prefix(SITE_IDS.name, b"example.com"), None);
     }

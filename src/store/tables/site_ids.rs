@@ -12,7 +12,8 @@ use seedbank_algorithms::page::SiteId;
 pub struct SiteIds {
     /// The number of ids that were assigned in each shard; empty unless it is a cluster bank.
     by_shard: Vec<u32>,
-    has_changed: bool,
+    /// The same numbers as they were loaded.
+    loaded: Vec<u32>,
 }
 
 impl SiteIds {
@@ -30,8 +31,8 @@ impl SiteIds {
             };
         }
         Ok(Self {
+            loaded: by_shard.clone(),
             by_shard,
-            has_changed: false,
         })
     }
 
@@ -46,7 +47,7 @@ impl SiteIds {
             return Some("its number is not assigned yet in its shard");
         }
         // A forgotten site has no name.
-        (!name.is_empty() && shard_of_name(name) != shard)
+        (!name.is_empty() && shard_of_name(name.as_bytes()) != shard)
             .then_some("its shard is not that of its name")
     }
 
@@ -62,11 +63,10 @@ impl SiteIds {
         let id = if self.by_shard.is_empty() {
             counters.next_site
         } else {
-            let shard = shard_of_name(name);
+            let shard = shard_of_name(name.as_bytes());
             let assigned = self.by_shard.get_mut(shard as usize).ok_or_else(full)?;
             let id = assigned.checked_mul(SHARDS).ok_or_else(full)? + shard;
             *assigned += 1;
-            self.has_changed = true;
             id
         };
         let next = id.checked_add(1).ok_or_else(full)?;
@@ -74,9 +74,26 @@ impl SiteIds {
         Ok(SiteId(id))
     }
 
+    /// Returns the shards with new sites in a cluster bank, each with the number of its assigned ids.
+    #[must_use]
+    pub fn changed_shards(&self) -> Vec<(u32, u32)> {
+        let shards = (0..).zip(&self.by_shard).zip(&self.loaded);
+        let changed = shards.filter(|((_, now), before)| now != before);
+        changed.map(|((shard, now), _)| (shard, *now)).collect()
+    }
+
+    /// Takes over the numbers of ids that other processes assigned in their shards.
+    pub fn merge(&mut self, changed: &[(u32, u32)]) {
+        for (shard, assigned) in changed {
+            if let Some(own) = self.by_shard.get_mut(*shard as usize) {
+                *own = (*own).max(*assigned);
+            }
+        }
+    }
+
     /// Adds the assigned ids to the changes, if they are not in the counters.
     pub fn put(&self, changes: &mut Changes) -> Result<(), StoreError> {
-        if self.has_changed {
+        if self.by_shard != self.loaded {
             let assigned = Meta::Shards(self.by_shard.clone());
             changes.put(&META, &MetaKey::Shards, &assigned)?;
         }

@@ -12,7 +12,7 @@ use super::parts::part_database::{PartCursor, PartDatabase, PartScan};
 use super::records::lineage::StateId;
 use super::records::{Counters, Intent, Lineage, Meta, Settings, UndoRecord};
 use super::schema::{self as tables, MetaKey};
-use super::shards::Parts;
+use super::shards::{Parts, SiteParts};
 use super::table::{Key, Table, Value};
 use crate::error::StoreError;
 use crate::format::OLDER;
@@ -55,6 +55,24 @@ impl Store {
         }
     }
 
+    /// Creates the store of all parts of a cluster bank, without a graph image; `None` if none of them is open in
+    /// this process.
+    pub(crate) fn of_parts(parts: Parts, databases: Vec<PartDatabase>) -> Option<Self> {
+        let rocks = Arc::clone(databases.iter().find_map(PartDatabase::local)?);
+        Some(Self {
+            rocks,
+            cluster: Some(PartDatabases { parts, databases }),
+            image_folder: None,
+        })
+    }
+
+    /// Returns the databases that are open in this process, with the numbers of their parts.
+    pub(crate) fn local_databases(&self) -> impl Iterator<Item = (u32, &Arc<Database>)> {
+        let databases = self.cluster.iter().flat_map(|cluster| &cluster.databases);
+        let numbered = (0..).zip(databases);
+        numbered.filter_map(|(part, database)| Some((part, database.local()?)))
+    }
+
     /// Adds the databases of the parts of a cluster bank after the first.
     pub(crate) fn add_parts(&mut self, parts: Parts, others: Vec<PartDatabase>) {
         let first = PartDatabase::Local(Arc::clone(&self.rocks));
@@ -74,6 +92,12 @@ impl Store {
     /// Returns the parts of a cluster bank; `None` for any other bank.
     pub(crate) fn parts(&self) -> Option<Parts> {
         self.cluster.as_ref().map(|cluster| cluster.parts)
+    }
+
+    /// Returns where the sites of a cluster bank are; `None` for any other bank.
+    #[must_use]
+    pub fn site_parts(&self) -> Option<SiteParts> {
+        self.parts().map(SiteParts)
     }
 
     /// Returns the number of parts of a cluster bank; `None` for any other bank.
@@ -211,6 +235,23 @@ impl Store {
         table: &Table<K, V>,
     ) -> Result<Entries<'_, K, V>, StoreError> {
         self.scan_under(table, &[])
+    }
+
+    /// Iterates over the entries of a table that are in databases of this process, in key order.
+    pub fn scan_local<K: Key, V: Value>(
+        &self,
+        table: &Table<K, V>,
+    ) -> Result<Entries<'_, K, V>, StoreError> {
+        if self.cluster.is_none() {
+            return self.scan(table);
+        }
+        let range = KeyRange::ascending(&[], None);
+        let scans = self.local_databases();
+        let scans =
+            scans.map(|(_, database)| Ok(PartScan::Local(range.scan(database, table.name)?)));
+        let scans = scans.collect::<Result<_, StoreError>>()?;
+        let merged = MergedScan::new(scans, range.is_descending);
+        Ok(Entries::new(table, TableScan::Merged(merged)))
     }
 
     /// Iterates over the entries whose keys start with `prefix`, in key order.

@@ -25,11 +25,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blocklist::{Blocklist, Secret};
+use super::naming::writable_naming;
 use super::passes::{Passes, SiteDelta};
+use super::reading::{Inputs, Reading};
 use super::reject_list::RejectList;
-use super::{
-    IngestReport, IngestRequest, Inputs, finish_batch, read_inputs, run_passes, writable_naming,
-};
+use super::run::{BatchInput, run_passes};
+use super::team::Team;
+use super::worker::{BatchOptions, Worker};
+use super::{IngestReport, IngestRequest, finish_batch};
 use crate::engine::{Bank, EngineError, Result};
 use matches::{Matches, NameSet};
 use redact::{Redactor, is_in_reject_lists, redact_lists, redact_reject_lists};
@@ -183,7 +186,8 @@ impl Bank {
         };
         watch.stage("forget", None);
         let removal = found.records(writer, naming.sites, watch)?;
-        let mut passes = Passes::new(writer, request.memory, watch)?;
+        let folder = writer.spill_folder();
+        let mut passes = Passes::new(writer, folder, request.memory, watch, None)?;
         let batch = passes.batch;
         passes.forgotten.pages.clone_from(&found.pages);
         passes.forgotten.sites = found.sites.keys().copied().collect();
@@ -202,6 +206,7 @@ impl Bank {
         );
         let mut inputs = Inputs {
             sources: &mut [Box::new(source)],
+            are_of_request: false,
             of_links: 1,
             of_pages: 1,
             names: Vec::new(),
@@ -209,24 +214,41 @@ impl Bank {
         };
         let rejects = RejectList::new(None, self.path(), batch)?;
         let collector = passes.collector(None);
-        let (collector, read, _) = read_inputs(
-            &batch_request,
-            &mut inputs,
+        let options = BatchOptions {
+            snapshot: false,
+            as_of: None,
+        };
+        // Process 0 alone finds what to forget, and removes it.
+        let team = Team::default();
+        let mut worker = Worker::new(&mut passes, options);
+        let reading = Reading {
+            request: &batch_request,
+            inputs: &mut inputs,
             naming,
-            collector,
             rejects,
-            watch,
-        )?;
-        let mut report = IngestReport::begun(inputs.name, BatchKind::Forget, read);
+        };
+        let (input, _) = reading.run(collector, &mut worker, &team)?;
+        let mut report = IngestReport::begun(inputs.name, BatchKind::Forget, input.read);
         // Sites without pages have to be rewritten too, without their names.
         for site in found.sites.keys() {
             let touched = SiteDelta {
                 changed: true,
                 ..SiteDelta::default()
             };
-            passes.site(*site, &touched)?;
+            worker.passes.site(*site, &touched)?;
         }
-        run_passes(writer, collector, &batch_request, &mut passes, &mut report)?;
+        let batch_input = BatchInput {
+            time: 0,
+            any_seed: input.any_seed,
+        };
+        run_passes(
+            writer,
+            batch_input,
+            &batch_request,
+            &mut worker,
+            &team,
+            &mut report,
+        )?;
         if let Some(limit) = request.max_pages.filter(|limit| found.pages.len() > *limit) {
             let extent = found.extent(limit, report.counts.links_removed);
             return Err(EngineError::ForgetsMore(Box::new(extent)));

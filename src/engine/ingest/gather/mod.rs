@@ -16,13 +16,14 @@ use std::sync::Arc;
 use roaring::RoaringBitmap;
 
 use super::blocklist::{BlockedCounts, Blocklist};
+use super::exchange::shuffle::Shuffle;
 use super::fetch_times::order_of_time;
 use super::fields::Bytes;
 use super::origins::Origin;
 use super::page_update::PageUpdate;
 use super::pieces::{PageInput, push_piece};
 use super::record_order::{RecordHasher, RecordOrder};
-use super::site_records::{SiteRecords, SortedSiteRecords};
+use super::site_records::SiteRecords;
 use super::urls::Urls;
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::watch::Watch;
@@ -48,10 +49,15 @@ pub(super) struct InputCollector {
     /// Targets of the pieces.
     targets: Vec<u32>,
     links: Vec<(u32, u32)>,
+    /// The number of the portion, and the distance to that of the next one: processes that read inputs of the same
+    /// batch have numbers of their own.
     portion: u32,
-    by_url: Sorter,
+    portion_step: u32,
+    /// Number of portions so far.
+    portions: u32,
+    by_url: Shuffle,
     by_portion: Sorter,
-    sources: Sorter,
+    sources: Shuffle,
     sites: SiteRecords,
     superseded: u64,
     /// Whether a fetch has an origin.
@@ -67,27 +73,28 @@ pub(super) struct InputCollector {
 pub(super) struct CollectedInput {
     /// Whole records of every portion by the keys of their URLs: fetch time, portion, rank, order
     /// (0 if there is one portion).
-    pub(super) sources: Sorted,
+    pub(super) sources: Shuffle,
+    /// Number of portions that this process has read.
     pub(super) portions: u32,
     /// Number of records that another one of the same URL and portion superseded.
     pub(super) superseded: u64,
     /// Whether a fetch has an origin.
     pub(super) any_seed: bool,
     /// Distinct URLs of every portion by key: portion, rank, flags.
-    pub(super) urls: Sorted,
+    pub(super) urls: Shuffle,
     /// Nodes of the first portion without a record; they are named only if others link to them.
     pub(super) unrecorded: RoaringBitmap,
     /// Pieces by portion, rank and fetch time: input about the page, ranks of targets.
     pub(super) pieces: Sorted,
-    pub(super) sites: SortedSiteRecords,
+    pub(super) sites: SiteRecords,
 }
 
 impl InputCollector {
     /// Creates a collector with portions of `memory` bytes, not counting its sorters.
     pub(super) fn new(
         memory: usize,
-        [by_url, by_portion, sources]: [Sorter; 3],
-        sites: SiteRecords,
+        by_portion: Sorter,
+        [by_url, sources, sites]: [Shuffle; 3],
         blocklist: Option<Blocklist>,
     ) -> Self {
         Self {
@@ -97,16 +104,26 @@ impl InputCollector {
             targets: Vec::new(),
             links: Vec::new(),
             portion: 0,
+            portion_step: 1,
+            portions: 0,
             by_url,
             by_portion,
             sources,
-            sites,
+            sites: SiteRecords::new(sites),
             superseded: 0,
             any_seed: false,
             blocklist,
             nodes: None,
             recorded_nodes: RoaringBitmap::new(),
         }
+    }
+
+    /// Numbers the portions so that those of `processes` processes differ, of which this is one.
+    pub(super) fn number_portions(&mut self, process: usize, processes: usize) -> Result<()> {
+        let full = || StoreError::Full("process");
+        self.portion = u32::try_from(process).map_err(|_| full())?;
+        self.portion_step = u32::try_from(processes).map_err(|_| full())?;
+        Ok(())
     }
 
     /// Returns whether records may name pages by node, if they come from a single source
@@ -137,7 +154,11 @@ impl InputCollector {
             None => Vec::new(),
         };
         for (_, event) in block.events {
-            let Some(event) = self.allowed(event, &blocked) else {
+            let event = match &mut self.blocklist {
+                Some(blocklist) => blocklist.allowed(event, &blocked),
+                None => Some(event),
+            };
+            let Some(event) = event else {
                 continue;
             };
             match event {
@@ -181,53 +202,6 @@ impl InputCollector {
         }
         self.urls = Some(urls);
         Ok(())
-    }
-
-    /// Removes blocked parts of an event; `None` if nothing is left. `blocked` is indexed by URL
-    /// number, and empty if no URL is blocked.
-    fn allowed(
-        &mut self,
-        mut event: Event<UrlNumber>,
-        blocked: &[bool],
-    ) -> Option<Event<UrlNumber>> {
-        let Some(blocklist) = &mut self.blocklist else {
-            return Some(event);
-        };
-        let is_blocked = |url: &UrlNumber| blocked.get(*url as usize) == Some(&true);
-        let left_out = match &mut event {
-            Event::Record(record) => {
-                // The record's target is dropped, as for a redirect to an invalid URL.
-                if record.alias.as_ref().is_some_and(|(to, _)| is_blocked(to)) {
-                    blocklist.counts.links += 1;
-                    record.alias = None;
-                }
-                if let Some(origin) = &mut record.origin {
-                    origin.seed = origin.seed.filter(|seed| !is_blocked(seed));
-                    origin.via = origin.via.filter(|via| !is_blocked(via));
-                }
-                if let Some(outlinks) = &mut record.outlinks {
-                    let before = outlinks.len();
-                    outlinks.retain(|to| !is_blocked(to));
-                    blocklist.counts.links += (before - outlinks.len()) as u64;
-                }
-                is_blocked(&record.url)
-            }
-            Event::Link { from, to } | Event::Outlink { from, to }
-                if is_blocked(from) || is_blocked(to) =>
-            {
-                if is_blocked(from) {
-                    blocklist.counts.records += 1;
-                } else {
-                    blocklist.counts.links += 1;
-                }
-                return None;
-            }
-            Event::Page(page) => is_blocked(&page.url),
-            Event::Site(site) => blocklist.has_site(&site.site),
-            Event::Link { .. } | Event::Outlink { .. } | Event::Rejected(_) => false,
-        };
-        blocklist.counts.records += u64::from(left_out);
-        (!left_out).then_some(event)
     }
 
     /// Adds a record. `number` returns the number of a URL, and adds flags to its flags.
@@ -447,9 +421,10 @@ impl InputCollector {
         self.targets.clear();
         self.links.clear();
         urls.clear();
+        self.portions += 1;
         self.portion = self
             .portion
-            .checked_add(1)
+            .checked_add(self.portion_step)
             .ok_or(StoreError::Full("portion of a batch"))?;
         Ok(())
     }
@@ -461,6 +436,7 @@ impl InputCollector {
             + self.links.len() * size_of::<(u32, u32)>()
     }
 
+    /// Ends the collection. The processes that have the sites of URLs and records get them.
     pub(super) fn finish(mut self, watch: &dyn Watch) -> Result<CollectedInput> {
         let mut unrecorded = RoaringBitmap::new();
         if let Some(nodes) = self.nodes.take() {
@@ -468,15 +444,18 @@ impl InputCollector {
             unrecorded = self.put_node_urls(&*nodes, watch)?;
         }
         if let Some(mut urls) = self.urls.take() {
-            let only = self.portion == 0;
+            let only = self.portions == 0 && self.portion_step == 1;
             self.close(&mut urls, only)?;
         }
+        self.by_url.flush()?;
+        self.sources.flush()?;
+        self.sites.flush()?;
         Ok(CollectedInput {
-            urls: self.by_url.finish()?,
+            urls: self.by_url,
             pieces: self.by_portion.finish()?,
-            sources: self.sources.finish()?,
-            sites: self.sites.finish()?,
-            portions: self.portion,
+            sources: self.sources,
+            sites: self.sites,
+            portions: self.portions,
             superseded: self.superseded,
             any_seed: self.any_seed,
             unrecorded,

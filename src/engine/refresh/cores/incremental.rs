@@ -138,6 +138,7 @@ pub(crate) fn run(
         plan,
         policy,
         watch,
+        ..
     } = context;
     let max_pages = cached.counted / MIN_UNCHANGED_RATIO;
     let cores = StoredCores::open(store, cached)?;

@@ -83,6 +83,7 @@ pub(crate) fn run(
         plan,
         policy,
         watch,
+        ..
     } = context;
     let mut cached = match previous {
         Some(refresh) if !cold => cached_cores::find_valid(store, refresh, plan)?,

@@ -22,6 +22,7 @@ pub(crate) fn select(
         plan,
         policy,
         watch,
+        ..
     } = context;
     let previous: Vec<u32> = previous
         .iter()

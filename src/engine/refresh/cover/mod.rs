@@ -19,6 +19,9 @@ pub(crate) mod evidence;
 pub(crate) mod reach;
 mod seat_allocation;
 mod select;
+mod select_sites;
+mod site_requests;
+pub(crate) mod site_service;
 pub(crate) mod sites;
 
 use std::cmp::Reverse;

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::evidence::{Picked, gain};
 use super::sites::LoadedSite;
 use crate::engine::Result;
@@ -15,7 +17,7 @@ use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Key, Store, StoreError, tables};
 
 /// Pages that no pick covers, with their scores.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Uncovered {
     /// Page indexes.
     pages: Vec<(u32, Option<f64>)>,

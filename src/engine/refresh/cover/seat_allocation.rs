@@ -7,7 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::sites::{CoverSite, load_in_groups};
+use super::site_requests::values_of_all;
+use super::sites::CoverSite;
 use crate::engine::Result;
 use crate::engine::refresh::run_context::RunContext;
 use crate::engine::web_graph::LoadedGraph;
@@ -260,11 +261,8 @@ fn read_values(
         .collect();
     let to_read: Vec<&CoverSite> = unknown.iter().map(|&at| &sites[at]).collect();
     watch.stage("value sites", Some(to_read.len() as u64));
-    load_in_groups(context, &to_read, |group, loaded| {
-        for (at, site) in group.iter().zip(loaded) {
-            values[unknown[*at]] = Some(site.graph.value());
-            watch.advance(1);
-        }
-        Ok(())
-    })
+    for (at, value) in unknown.iter().zip(values_of_all(context, &to_read)?) {
+        values[*at] = Some(value);
+    }
+    Ok(())
 }

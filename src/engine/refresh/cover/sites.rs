@@ -15,7 +15,7 @@ use crate::engine::refresh::run_context::RunContext;
 use seedbank_algorithms::cover::{Choice, PUniq, PageFacts, Site, SiteGraph, page_value};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::records::{BatchId, PageRecord, PageState, RowMembers};
+use seedbank_store::records::{BatchId, PageRecord, PageState, RowMembers, SiteRecord};
 use seedbank_store::{Store, StoreError, tables};
 
 /// Maximum number of crawled pages of the small sites in a group.
@@ -32,6 +32,20 @@ pub(crate) struct CoverSite {
     pub(crate) p_uniq: PUniq,
 }
 
+impl CoverSite {
+    pub(crate) fn new(id: SiteId, record: SiteRecord, choice: &Choice) -> Self {
+        let (distinct, with_digest) = (record.distinct_digests, record.with_digest);
+        Self {
+            id,
+            name: record.name,
+            crawled: record.crawled,
+            quality: record.crawled_quality,
+            changed: record.cover_changed,
+            p_uniq: PUniq::new(choice.p_uniq, distinct.into(), with_digest.into()),
+        }
+    }
+}
+
 /// Returns all sites with crawled pages, by name.
 pub(crate) fn cover_sites(
     store: &Store,
@@ -44,15 +58,7 @@ pub(crate) fn cover_sites(
         watch.proceed()?;
         let (id, record) = entry?;
         if record.crawled > 0 {
-            let (distinct, with_digest) = (record.distinct_digests, record.with_digest);
-            sites.push(CoverSite {
-                id,
-                name: record.name,
-                crawled: record.crawled,
-                quality: record.crawled_quality,
-                changed: record.cover_changed,
-                p_uniq: PUniq::new(choice.p_uniq, distinct.into(), with_digest.into()),
-            });
+            sites.push(CoverSite::new(id, record, choice));
         }
     }
     sites.par_sort_unstable_by(|a, b| a.name.cmp(&b.name));

@@ -56,6 +56,7 @@ impl LoadedWeb {
             plan: choice,
             policy: rules,
             watch,
+            ..
         } = context;
         let image = load_image(store, ImageLinks::All, watch)?;
         let allowed = Allowed::read(store, &image, rules, watch)?;

@@ -35,7 +35,9 @@ pub(crate) mod part_files;
 mod part_server;
 pub(crate) mod part_states;
 mod part_writer;
+mod published_parts;
 
 pub use other_processes::OtherProcesses;
 pub use part_files::cluster_parts;
 pub use part_server::PartServer;
+pub use published_parts::{PublishedParts, PublishedState};

@@ -18,12 +18,14 @@ impl OtherProcesses {
     }
 
     /// Returns the process of a part; `None` if it is this one.
-    pub(super) fn of_part(&self, part: u32) -> Option<&Arc<dyn RemoteProcess>> {
+    #[must_use]
+    pub fn of_part(&self, part: u32) -> Option<&Arc<dyn RemoteProcess>> {
         self.by_part.get(&part)
     }
 
     /// Returns whether other processes have parts.
-    pub(crate) fn any(&self) -> bool {
+    #[must_use]
+    pub fn any(&self) -> bool {
         !self.by_part.is_empty()
     }
 }

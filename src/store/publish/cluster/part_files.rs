@@ -93,10 +93,13 @@ pub(super) fn ensure_part(bank: &Path, part: u32, parts: Parts) -> Result<u32, S
     if format != FORMAT {
         return Err(StoreError::other_format(folder, format));
     }
-    if kind == BankKind::Part(part, parts.count()) {
+    let expected = match part {
+        0 => BankKind::Cluster(parts.count()),
+        _ => BankKind::Part(part, parts.count()),
+    };
+    if kind == expected {
         return Ok(format);
     }
-    let expected = BankKind::Part(part, parts.count());
     Err(damaged(format!(
         "{}: expected {expected}, found {kind}",
         folder.display()

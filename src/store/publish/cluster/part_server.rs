@@ -5,9 +5,11 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
+use super::other_processes::OtherProcesses;
 use super::part_files::{PartStatus, discard_prepared, ensure_part, part_folder, part_kind};
-use super::part_states::open_state;
+use super::part_states::{open_remote_state, open_state};
 use super::part_writer::open_part;
+use super::published_parts::{PublishedParts, PublishedState};
 use crate::error::StoreError;
 use crate::publish::other_part::PrepareRecord;
 use crate::publish::writer::{Writer, writer_lock};
@@ -17,8 +19,12 @@ use crate::tables::ALL;
 use crate::tables::changes::Changes;
 use crate::tables::parts::key_range::KeyRange;
 use crate::tables::parts::message::{Fields, Message, Operation, malformed};
-use crate::tables::parts::remote_database::{AFTER_FIRST, DESCENDING, MAX_BYTES, READ_ONCE};
+use crate::tables::parts::part_database::PartDatabase;
+use crate::tables::parts::remote_database::{
+    AFTER_FIRST, DESCENDING, MAX_BYTES, READ_ONCE, RemoteDatabase,
+};
 use crate::tables::shards::Parts;
+use crate::tables::store::Store;
 use seedbank_algorithms::watch::Watch;
 
 /// The memory in bytes for the changes of a part, if the command does not limit it.
@@ -34,6 +40,8 @@ pub struct PartServer {
     own: BTreeSet<u32>,
     open: Mutex<OpenParts>,
     databases: RwLock<HashMap<u64, OpenDatabase>>,
+    /// The live databases of parts that are open for writing, which other processes may read.
+    live: Mutex<BTreeMap<u32, Arc<Database>>>,
 }
 
 /// The parts that are locked or open for writing.
@@ -51,6 +59,18 @@ struct OpenWriter {
     changes: Option<Changes>,
     /// The memory in bytes for them.
     memory: usize,
+}
+
+impl OpenWriter {
+    /// Returns the changes of the next commit.
+    fn changes(&mut self) -> &mut Changes {
+        let Self {
+            writer,
+            changes,
+            memory,
+        } = self;
+        changes.get_or_insert_with(|| Changes::new(&writer.spill_folder(), *memory))
+    }
 }
 
 /// A database that can be read.
@@ -82,6 +102,7 @@ impl PartServer {
             own: own.clone(),
             open: Mutex::default(),
             databases: RwLock::default(),
+            live: Mutex::default(),
         })
     }
 
@@ -137,7 +158,8 @@ impl PartServer {
                 let part = self.part(&mut fields)?;
                 let memory = usize::try_from(fields.number()?).unwrap_or(usize::MAX);
                 if let Some(open) = lock(&self.open).writers.get_mut(&part) {
-                    open.memory = memory;
+                    // All parts of the process share it.
+                    open.memory = memory / self.own.len().max(1);
                     open.writer.limit_memory(memory);
                 }
                 Message::default()
@@ -159,10 +181,113 @@ impl PartServer {
                 let mut open = lock(&self.open);
                 open.locks.remove(&part);
                 open.writers.remove(&part);
+                drop(open);
+                self.live().remove(&part);
                 Message::default()
+            }
+            Operation::OpenLive => {
+                let part = self.part(&mut fields)?;
+                let database = self.live().get(&part).map(Arc::clone);
+                let database =
+                    database.ok_or(StoreError::Protocol("the part is not open for writing"))?;
+                Message::default().number(self.add(database, None))
             }
         };
         Ok(answer.into_bytes())
+    }
+
+    fn live(&self) -> MutexGuard<'_, BTreeMap<u32, Arc<Database>>> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets other processes read the parts that `writer` has open in this process, until
+    /// [`close_all`](Self::close_all).
+    pub fn serve_writer(&self, writer: &Writer) {
+        let databases = writer.store.local_databases();
+        self.live()
+            .extend(databases.map(|(part, database)| (part, Arc::clone(database))));
+    }
+
+    /// Closes all databases that other processes read.
+    pub fn close_all(&self) {
+        self.live().clear();
+        self.write_databases().clear();
+    }
+
+    /// Opens the live databases of all parts: those of this process, which must be open for writing, and through
+    /// `others` those of other processes.
+    pub fn open_live(&self, others: &OtherProcesses) -> Result<Store, StoreError> {
+        let not_open = || StoreError::Protocol("the part is not open for writing");
+        let mut databases = Vec::new();
+        for part in 0..self.parts.count() {
+            databases.push(if self.own.contains(&part) {
+                let database = self.live().get(&part).map(Arc::clone);
+                PartDatabase::Local(database.ok_or_else(not_open)?)
+            } else {
+                let process = others.of_part(part).ok_or_else(not_open)?;
+                let request = Message::request(Operation::OpenLive).number(part.into());
+                let answer = process.call(&request.into_bytes())?;
+                let handle = Fields(&answer).number()?;
+                PartDatabase::Remote(Arc::new(RemoteDatabase::new(Arc::clone(process), handle)))
+            });
+        }
+        Store::of_parts(self.parts, databases).ok_or_else(not_open)
+    }
+
+    /// Opens the published state of all parts that a process calls `state`: those of this process, and through `others`
+    /// those of other processes.
+    pub fn open_published(
+        &self,
+        state: PublishedState,
+        others: &OtherProcesses,
+    ) -> Result<PublishedParts, StoreError> {
+        let PublishedState { epoch, id } = state;
+        let gone = || StoreError::Protocol("the published state is gone");
+        let (mut databases, mut locks) = (Vec::new(), Vec::new());
+        for part in 0..self.parts.count() {
+            databases.push(if self.own.contains(&part) {
+                let opened = open_state(&self.bank, part, self.parts, epoch, id)?;
+                let (store, lock) = opened.ok_or_else(gone)?;
+                locks.push(lock);
+                PartDatabase::Local(store.rocks)
+            } else {
+                let process = others.of_part(part).ok_or_else(gone)?;
+                let opened = open_remote_state(process, part, epoch, id)?;
+                opened.ok_or_else(gone)?
+            });
+        }
+        let store = Store::of_parts(self.parts, databases).ok_or_else(gone)?;
+        store.share_cache();
+        Ok(PublishedParts::new(store, locks))
+    }
+
+    /// Returns the folder for temporary files of the first part of this process that is open for writing.
+    pub fn spill_folder(&self) -> Result<PathBuf, StoreError> {
+        let open = lock(&self.open);
+        let first = open.writers.values().next();
+        let first = first.ok_or(StoreError::Protocol("the part is not open for writing"))?;
+        Ok(first.writer.spill_folder())
+    }
+
+    /// Keeps changes for the next commit of the parts of this process. Calls `send` with the others, as
+    /// [`Changes::put_entry`] takes them.
+    pub fn keep_changes(
+        &self,
+        changes: Changes,
+        mut send: impl FnMut(&[u8], &[u8]) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        changes.each_entry(|table, key, entry| {
+            let part = self.parts.of_key(table, key).unwrap_or(0);
+            let part = u32::try_from(part).map_err(|_| malformed())?;
+            let (number_and_key, value) = entry;
+            if !self.own.contains(&part) {
+                return send(number_and_key, value);
+            }
+            let mut open = lock(&self.open);
+            let found = open.writers.get_mut(&part);
+            let found = found.ok_or(StoreError::Protocol("the part is not open for writing"))?;
+            found.changes().put_entry(number_and_key, value)
+        })
     }
 
     fn write_databases(&self) -> std::sync::RwLockWriteGuard<'_, HashMap<u64, OpenDatabase>> {
@@ -279,6 +404,7 @@ impl PartServer {
         let writer = open_part(&self.bank, part, self.parts, (file, format), decided, watch)?;
         let state = crate::pack(&writer.state_id()?)?;
         let handle = self.add(Arc::clone(&writer.store.rocks), None);
+        self.live().insert(part, Arc::clone(&writer.store.rocks));
         let opened = OpenWriter {
             writer: Arc::new(writer),
             changes: None,
@@ -293,11 +419,7 @@ impl PartServer {
         let mut open = lock(&self.open);
         let found = open.writers.get_mut(&part);
         let found = found.ok_or(StoreError::Protocol("the part is not open for writing"))?;
-        let spill = found.writer.spill_folder();
-        let memory = found.memory;
-        let changes = found
-            .changes
-            .get_or_insert_with(|| Changes::new(&spill, memory));
+        let changes = found.changes();
         while !fields.is_empty() {
             let table = table(fields)?;
             let key = fields.bytes()?;

@@ -15,7 +15,7 @@ use crate::publish::live_state::{compare_live, read_live};
 use crate::publish::published::{Pointer, state_folder, state_lock};
 use crate::tables::parts::message::{Fields, Message, Operation};
 use crate::tables::parts::part_database::PartDatabase;
-use crate::tables::parts::remote_database::RemoteDatabase;
+use crate::tables::parts::remote_database::{RemoteDatabase, RemoteProcess};
 use crate::tables::records::lineage::StateId;
 use crate::tables::shards::Parts;
 use crate::tables::store::Store;
@@ -47,6 +47,24 @@ pub(super) fn open_state(
     Ok(Some((store, lock)))
 }
 
+/// Opens a published state of a part of another process; `None` if it was removed meanwhile.
+pub(super) fn open_remote_state(
+    process: &Arc<dyn RemoteProcess>,
+    part: u32,
+    epoch: u64,
+    expected: StateId,
+) -> Result<Option<PartDatabase>, StoreError> {
+    let request = Message::request(Operation::OpenState).number(part.into());
+    let request = request.number(epoch).bytes(&crate::pack(&expected)?);
+    let answer = process.call(&request.into_bytes())?;
+    let mut fields = Fields(&answer);
+    if fields.is_empty() {
+        return Ok(None);
+    }
+    let database = RemoteDatabase::new(Arc::clone(process), fields.number()?);
+    Ok(Some(PartDatabase::Remote(Arc::new(database))))
+}
+
 /// The published states of the parts of a cluster bank after the first.
 pub(crate) struct PartStates {
     pub(crate) databases: Vec<PartDatabase>,
@@ -70,15 +88,8 @@ impl PartStates {
                 Ok(opened.map(|(store, lock)| (PartDatabase::Local(store.rocks), Some(lock))))
             }
             Some(process) => {
-                let request = Message::request(Operation::OpenState).number(part.into());
-                let request = request.number(epoch).bytes(&crate::pack(&state)?);
-                let answer = process.call(&request.into_bytes())?;
-                let mut fields = Fields(&answer);
-                if fields.is_empty() {
-                    return Ok(None);
-                }
-                let database = RemoteDatabase::new(Arc::clone(process), fields.number()?);
-                Ok(Some((PartDatabase::Remote(Arc::new(database)), None)))
+                let opened = open_remote_state(process, part, epoch, state)?;
+                Ok(opened.map(|database| (database, None)))
             }
         };
         let opened: Vec<Result<_, StoreError>> =

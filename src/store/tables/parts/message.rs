@@ -40,10 +40,12 @@ pub(crate) enum Operation {
     Finish = 14,
     /// Closes the writer and releases its lock: part.
     Unlock = 15,
+    /// Opens the live database of a part that is open for writing: part. Answer: a handle.
+    OpenLive = 16,
 }
 
 impl Operation {
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::OpenState,
         Self::Close,
         Self::Get,
@@ -59,6 +61,7 @@ impl Operation {
         Self::Prepare,
         Self::Finish,
         Self::Unlock,
+        Self::OpenLive,
     ];
 }
 

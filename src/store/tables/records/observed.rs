@@ -1,7 +1,9 @@
 //! What the fetches of a batch brought.
 
+use serde::{Deserialize, Serialize};
+
 /// What the fetches of a batch brought.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Observed {
     /// The number of pages that were fetched before and are fetched again.
     pub fetched_again: u64,
@@ -20,6 +22,17 @@ pub struct Observed {
 }
 
 impl Observed {
+    /// Adds what other fetches brought.
+    pub fn add(&mut self, other: &Self) {
+        self.fetched_again += other.fetched_again;
+        self.seconds = self.seconds.saturating_add(other.seconds);
+        self.new_links += other.new_links;
+        self.tried += other.tried;
+        self.answered += other.answered;
+        self.new_links_of_first += other.new_links_of_first;
+        self.is_bulk |= other.is_bulk;
+    }
+
     pub(super) const fn numbers(&self) -> [u64; 7] {
         [
             self.fetched_again,

@@ -1,0 +1,178 @@
+//! All processes of an ingest, as process 0 sees them.
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | `step` | the steps and their results |
+//! | `share` | which process reads which input |
+//! | `session` | what another process does |
+
+pub(in crate::engine) mod session;
+pub(super) mod share;
+pub(super) mod step;
+
+use std::sync::Arc;
+use std::thread;
+
+use serde::de::DeserializeOwned;
+
+use super::exchange::request::{self, Kind};
+use super::exchange::shuffle::Exchange;
+use super::worker::BatchOptions;
+use crate::engine::processes::Processes;
+use crate::engine::{EngineError, Result};
+use seedbank_formats::ingest::{Format, Input};
+use seedbank_store::{RemoteProcess, Writer};
+use session::{decoded, encoded};
+use share::Share;
+use step::{Begin, Step};
+
+/// The processes of an ingest: this one, and others that run the same steps. Dropping it ends the ingest in the others.
+#[derive(Default)]
+pub(in crate::engine) struct Team<'a>(Option<Members<'a>>);
+
+/// The other processes.
+struct Members<'a> {
+    local: &'a Processes,
+    exchange: Arc<Exchange>,
+    others: Vec<Arc<dyn RemoteProcess>>,
+}
+
+impl<'a> Team<'a> {
+    /// Begins an ingest in all processes that are connected; in this one alone if there are none.
+    pub(in crate::engine) fn begin(
+        local: Option<&'a Processes>,
+        writer: &Writer,
+        memory: usize,
+        options: BatchOptions,
+    ) -> Result<Self> {
+        let Some(local) = local.filter(|local| local.are_connected()) else {
+            return Ok(Self::default());
+        };
+        local.parts.serve_writer(writer);
+        let exchange = Exchange::begin(local, writer, &writer.spill_folder(), memory)?;
+        let team = Self(Some(Members {
+            local,
+            exchange,
+            others: local.by_number()?.iter().flatten().cloned().collect(),
+        }));
+        let begin = Begin { options, memory };
+        let request = request::request(Kind::Begin, &encoded(&begin)?);
+        team.call_all(|_| request.clone(), || Ok(()))?;
+        Ok(team)
+    }
+
+    /// Returns the exchange; `None` if this is the only process.
+    pub(in crate::engine) fn exchange(&self) -> Option<&Arc<Exchange>> {
+        self.0.as_ref().map(|members| &members.exchange)
+    }
+
+    /// Divides the inputs of a batch. Returns the share of each process, that of this one first; `None` if this one
+    /// has to read all of them.
+    pub(in crate::engine) fn divide(
+        &self,
+        format: &Format,
+        inputs: &[Input],
+    ) -> Result<Option<Vec<Share>>> {
+        let is_alone = self.0.is_none() || inputs.len() < 2;
+        let Some(all) = Share::of_inputs(format, inputs).filter(|_| !is_alone) else {
+            return Ok(None);
+        };
+        // A source for each input: an archive can have several.
+        if format.sources(inputs).len() != inputs.len() {
+            return Ok(None);
+        }
+        let readable = self.run(&Step::Look(all.clone()), || Ok(Vec::new()))?;
+        let shares = all.divide(&readable).into_iter();
+        let share = |numbers| {
+            let mut share = all.clone();
+            share.numbers = numbers;
+            share
+        };
+        Ok(Some(shares.map(share).collect()))
+    }
+
+    /// Runs a step in all processes: in this one, `own`. Returns the results by process.
+    pub(in crate::engine) fn run<T: DeserializeOwned + Send>(
+        &self,
+        step: &Step,
+        own: impl FnOnce() -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let step = encoded(step)?;
+        self.call_all(|_| request::request(Kind::Step, &step), own)
+    }
+
+    /// Runs a step with a request of its own for each other process.
+    pub(in crate::engine) fn run_each<T: DeserializeOwned + Send>(
+        &self,
+        steps: &[Step],
+        own: impl FnOnce() -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let steps = steps.iter().map(encoded).collect::<Result<Vec<_>>>()?;
+        let step = |member: usize| steps.get(member).map_or(&[][..], Vec::as_slice);
+        self.call_all(|member| request::request(Kind::Step, step(member)), own)
+    }
+
+    /// Calls all other processes at the same time, and `own` meanwhile.
+    fn call_all<T: DeserializeOwned + Send>(
+        &self,
+        request: impl Fn(usize) -> Vec<u8>,
+        own: impl FnOnce() -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let processes = self.0.as_ref().map_or(&[][..], |members| &members.others);
+        thread::scope(|scope| {
+            let mut calls = Vec::new();
+            for (member, process) in processes.iter().enumerate() {
+                let request = request(member);
+                let call = move || Ok::<_, EngineError>(process.call(&request)?);
+                let thread = thread::Builder::new().name("step".to_owned());
+                calls.push(
+                    thread
+                        .spawn_scoped(scope, call)
+                        .map_err(EngineError::Threads)?,
+                );
+            }
+            let own = own();
+            if own.is_err() {
+                // The steps of the others end early.
+                self.end();
+            }
+            let ended = calls.into_iter().map(|call| {
+                let panicked = EngineError::Internal("a call of another process has panicked");
+                call.join().unwrap_or(Err(panicked))
+            });
+            let ended: Vec<Result<Vec<u8>>> = ended.collect();
+            let mut results = vec![own?];
+            for answer in ended {
+                let answer = answer?;
+                results.push(decoded(if answer.is_empty() { b"null" } else { &answer })?);
+            }
+            Ok(results)
+        })
+    }
+
+    /// Ends the ingest in the other processes.
+    fn end(&self) {
+        let Some(members) = &self.0 else {
+            return;
+        };
+        let request = request::request(Kind::End, &[]);
+        thread::scope(|scope| {
+            for process in &members.others {
+                // A process that is lost has ended too; without a thread, it ends with the command.
+                let call = || drop(process.call(&request));
+                let _ = thread::Builder::new().spawn_scoped(scope, call);
+            }
+        });
+    }
+}
+
+impl Drop for Team<'_> {
+    fn drop(&mut self) {
+        self.end();
+        if let Some(members) = &self.0 {
+            members.local.set_receiver(None);
+            // This process does not serve its live databases after the ingest. Others close theirs with their writers.
+            members.local.parts.close_all();
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What a process that has parts of a cluster bank does for the others.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::bank::Bank;
+use super::error::Result;
+use super::ingest::exchange::request;
+use super::ingest::team::session::IngestSessions;
+use super::processes::Processes;
+use super::refresh::cover::site_service::SiteService;
+use seedbank_algorithms::watch::Watch;
+use seedbank_store::RemoteProcess;
+
+/// One of several processes that have parts of a cluster bank. It answers the requests of the others: it reads and
+/// writes its parts, and takes part in ingests and in selections on sites.
+pub struct ProcessServer {
+    processes: Arc<Processes>,
+    ingests: IngestSessions,
+    sites: SiteService,
+}
+
+impl ProcessServer {
+    /// Serves these parts of the cluster bank in a folder, as the process with a number. Calls end soon after `watch`
+    /// stops.
+    ///
+    /// # Errors
+    ///
+    /// If a part is missing or belongs to a bank of another number of parts.
+    pub fn new(
+        process: usize,
+        bank: &Path,
+        own: &BTreeSet<u32>,
+        watch: impl Watch + Send + 'static,
+    ) -> Result<Self> {
+        Ok(Self {
+            processes: Arc::new(Processes::new(process, bank, own, watch)?),
+            ingests: IngestSessions::default(),
+            sites: SiteService::default(),
+        })
+    }
+
+    /// Returns the number of parts of the bank.
+    #[must_use]
+    pub fn parts(&self) -> u32 {
+        self.processes.parts.parts()
+    }
+
+    /// Connects the other processes, by number (`None` for this one), so that commands run in all of them. `owners`
+    /// has the process of each part. Later calls have no effect.
+    pub fn connect(&self, owners: Vec<usize>, processes: Vec<Option<Arc<dyn RemoteProcess>>>) {
+        self.processes.connect(owners, processes);
+    }
+
+    /// Answers a request of another process. Many threads may call at once.
+    pub fn answer(&self, request: &[u8]) -> Result<Vec<u8>> {
+        let processes = &self.processes;
+        if let Some((kind, body)) = request::parse(request)? {
+            return self.ingests.answer(processes, kind, body);
+        }
+        if let Some(job) = SiteService::parse(request) {
+            return self.sites.answer(processes, job);
+        }
+        Ok(processes.parts.answer(request, &*processes.watch)?)
+    }
+}
+
+impl Bank {
+    /// Returns a handle whose ingests and selections on sites run in all processes that `server`, this process, has
+    /// connected, each for the sites of its parts. Results are the same.
+    #[must_use]
+    pub fn with_server(self, server: &ProcessServer) -> Self {
+        self.with_local_process(Arc::clone(&server.processes))
+    }
+}

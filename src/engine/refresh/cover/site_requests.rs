@@ -1,0 +1,238 @@
+//! Work on single sites in the processes that have them: their values, and the selection of seeds.
+//!
+//! Process 0 sends the ids of sites, some at a time, and gets the results in the same order. The other processes
+//! ([`site_service`](super::site_service)) compute them on the same state with the same code.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::thread;
+
+use roaring::RoaringBitmap;
+use serde::{Deserialize, Serialize};
+
+use super::evidence::Picked;
+use super::reach::Uncovered;
+use super::select_sites::{Selected, select_each};
+use super::sites::{CoverSite, load_in_groups};
+use crate::engine::refresh::run_context::RunContext;
+use crate::engine::refresh::site_processes::SiteProcesses;
+use crate::engine::{EngineError, Result};
+use seedbank_algorithms::cover::Choice;
+use seedbank_algorithms::page::PageId;
+use seedbank_store::records::{CoverEvidence, CoverRecord};
+use seedbank_store::{PublishedState, RemoteProcess, StoreError};
+
+/// The first byte of a request. Those of ingests start with another, and those of the store with a length.
+pub(super) const SITES: u8 = u8::MAX - 1;
+
+/// The number of crawled pages of the sites of a request.
+const REQUEST_PAGES: u64 = 1 << 18;
+
+/// What is computed for each site.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) enum SiteTask {
+    /// Its value, in millionths.
+    Value,
+    /// Its seeds.
+    Select,
+}
+
+/// A request to compute something for sites.
+#[derive(Serialize, Deserialize)]
+pub(super) struct SiteJob {
+    pub(super) state: PublishedState,
+    /// The options of the plan, as they are stored.
+    pub(super) options: String,
+    pub(super) task: SiteTask,
+    /// Sites, with their seats.
+    pub(super) sites: Vec<(u32, u32)>,
+}
+
+/// The seeds of a site, without the number of the refresh and ranks.
+#[derive(Serialize, Deserialize)]
+pub(super) struct SentSelection {
+    record: CoverRecord,
+    /// Pages, evidence, and the pages that a pick covers first by hop.
+    picks: Vec<(u64, CoverEvidence, Vec<Vec<u8>>)>,
+    uncovered: Uncovered,
+}
+
+impl SentSelection {
+    pub(super) fn new(selected: Selected) -> Result<Self> {
+        let bytes = |pages: &RoaringBitmap| {
+            let mut bytes = Vec::with_capacity(pages.serialized_size());
+            let written = pages.serialize_into(&mut bytes);
+            written.map_err(|_| EngineError::Internal("a bitmap cannot be written"))?;
+            Ok(bytes)
+        };
+        let pick = |pick: Picked| {
+            let covered = pick.covered.iter().map(bytes).collect::<Result<_>>()?;
+            Ok((pick.page.0, pick.evidence, covered))
+        };
+        Ok(Self {
+            record: selected.record,
+            picks: selected
+                .picks
+                .into_iter()
+                .map(pick)
+                .collect::<Result<_>>()?,
+            uncovered: selected.uncovered,
+        })
+    }
+
+    fn into_selected(self) -> Result<Selected> {
+        let bitmap = |bytes: Vec<u8>| {
+            let read = RoaringBitmap::deserialize_from(bytes.as_slice());
+            read.map_err(|_| malformed())
+        };
+        let pick = |(page, evidence, covered): (u64, CoverEvidence, Vec<Vec<u8>>)| {
+            Ok(Picked {
+                page: PageId(page),
+                evidence,
+                covered: covered.into_iter().map(bitmap).collect::<Result<_>>()?,
+            })
+        };
+        Ok(Selected {
+            record: self.record,
+            picks: self.picks.into_iter().map(pick).collect::<Result<_>>()?,
+            uncovered: self.uncovered,
+        })
+    }
+}
+
+pub(super) fn malformed() -> EngineError {
+    StoreError::Protocol("a request about sites cannot be decoded").into()
+}
+
+/// Returns the values of sites of this process, in millionths.
+pub(super) fn values(context: RunContext<'_, Choice>, sites: &[&CoverSite]) -> Result<Vec<i64>> {
+    let mut values = vec![0; sites.len()];
+    load_in_groups(context, sites, |group, loaded| {
+        for (at, site) in group.iter().zip(loaded) {
+            values[*at] = site.graph.value();
+            context.watch.advance(1);
+        }
+        Ok(())
+    })?;
+    Ok(values)
+}
+
+/// Computes the values of sites, each in the process that has it. Returns them in the order of the sites.
+pub(super) fn values_of_all(
+    context: RunContext<'_, Choice>,
+    sites: &[&CoverSite],
+) -> Result<Vec<i64>> {
+    let seats = vec![0; sites.len()];
+    let own = |sites: &[&CoverSite], _: &[u32]| values(context, sites);
+    for_all(context, SiteTask::Value, (sites, &seats), own, Ok)
+}
+
+/// Selects on sites, each in the process that has it. Returns the results in the order of the sites.
+pub(super) fn select_on_all(
+    context: RunContext<'_, Choice>,
+    sites: &[&CoverSite],
+    seats: &[u32],
+) -> Result<Vec<Selected>> {
+    let own = |sites: &[&CoverSite], seats: &[u32]| select_each(context, sites, seats);
+    let read = SentSelection::into_selected;
+    for_all(context, SiteTask::Select, (sites, seats), own, read)
+}
+
+/// Sites of one other process: their positions, and the process.
+type OfProcess<'a> = (Vec<usize>, &'a Arc<dyn RemoteProcess>);
+
+/// Computes something for each site with its seats: here for the sites of this process, and elsewhere by requests. `read`
+/// converts what other processes send.
+fn for_all<S: for<'de> Deserialize<'de> + Send, T: Send>(
+    context: RunContext<'_, Choice>,
+    task: SiteTask,
+    (sites, seats): (&[&CoverSite], &[u32]),
+    own: impl FnOnce(&[&CoverSite], &[u32]) -> Result<Vec<T>>,
+    read: impl Fn(S) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let Some(processes) = context.processes else {
+        return own(sites, seats);
+    };
+    let mut here = Vec::new();
+    let mut elsewhere: BTreeMap<usize, OfProcess<'_>> = BTreeMap::new();
+    for (at, site) in sites.iter().enumerate() {
+        match processes.of_site(site.id) {
+            None => here.push(at),
+            Some((part, process)) => {
+                let of_part = elsewhere.entry(part);
+                of_part.or_insert_with(|| (Vec::new(), process)).0.push(at);
+            }
+        }
+    }
+    let mut results: Vec<Option<T>> = sites.iter().map(|_| None).collect();
+    let all = thread::scope(|scope| {
+        let mut calls = Vec::new();
+        for (positions, process) in elsewhere.values() {
+            let work = || remote(processes, process, task, positions, (sites, seats), &read);
+            let thread = thread::Builder::new().name("sites".to_owned());
+            let thread = thread.spawn_scoped(scope, work);
+            calls.push((positions, thread.map_err(EngineError::Threads)?));
+        }
+        let own_sites: Vec<&CoverSite> = here.iter().map(|at| sites[*at]).collect();
+        let own_seats: Vec<u32> = here.iter().map(|at| seats[*at]).collect();
+        let own = own(&own_sites, &own_seats);
+        let mut all = vec![(&here, own?)];
+        for (positions, call) in calls {
+            let panicked = EngineError::Internal("a call of another process has panicked");
+            all.push((positions, call.join().unwrap_or(Err(panicked))?));
+        }
+        Ok::<_, EngineError>(all)
+    })?;
+    for (positions, of_process) in all {
+        for (at, result) in positions.iter().zip(of_process) {
+            results[*at] = Some(result);
+        }
+    }
+    let lacking = EngineError::Internal("a site has no result");
+    results.into_iter().collect::<Option<_>>().ok_or(lacking)
+}
+
+/// Lets another process compute the sites at these positions, some at a time.
+fn remote<S: for<'de> Deserialize<'de>, T>(
+    processes: &SiteProcesses,
+    process: &Arc<dyn RemoteProcess>,
+    task: SiteTask,
+    positions: &[usize],
+    (sites, seats): (&[&CoverSite], &[u32]),
+    read: &impl Fn(S) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut results = Vec::with_capacity(positions.len());
+    let mut left = positions;
+    while !left.is_empty() {
+        let mut pages = 0;
+        let mut count = 0;
+        for at in left {
+            count += 1;
+            pages += u64::from(sites[*at].crawled);
+            if pages >= REQUEST_PAGES {
+                break;
+            }
+        }
+        let (some, rest) = left.split_at(count);
+        left = rest;
+        let job = SiteJob {
+            state: processes.state,
+            options: processes.options.clone(),
+            task,
+            sites: some
+                .iter()
+                .map(|at| (sites[*at].id.0, seats[*at]))
+                .collect(),
+        };
+        let request = [&[SITES][..], &seedbank_store::pack(&job)?].concat();
+        let answer = process.call(&request)?;
+        let sent: Vec<S> = seedbank_store::unpack(&answer)?;
+        if sent.len() != some.len() {
+            return Err(malformed());
+        }
+        for result in sent {
+            results.push(read(result)?);
+        }
+    }
+    Ok(results)
+}
