@@ -27,7 +27,7 @@ pub(super) const CONNECT: [u8; 1] = [u8::MAX];
 /// The number of threads that serve the requests of a process other than process 0.
 const THREADS: usize = 2;
 
-/// Tells when to stop: at Ctrl-C, at the end of the command, and once process 0 is lost.
+/// A signal to stop work: at Ctrl-C, at the end of the command, and once process 0 is lost.
 #[derive(Clone)]
 pub(super) struct StopSignal {
     watch: Progress,
@@ -45,6 +45,15 @@ impl StopSignal {
     /// Ends the work that depends on the signal.
     pub(super) fn end(&self) {
         self.is_over.store(true, Ordering::Release);
+    }
+}
+
+/// Ends the work that depends on a signal when it is dropped, also by a panic.
+pub(super) struct EndOnDrop<'a>(pub(super) &'a StopSignal);
+
+impl Drop for EndOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.end();
     }
 }
 
@@ -149,7 +158,10 @@ impl<'a> Mesh<'a> {
         drop(connected);
         let answer = |request: &[u8]| answer(self.server, request);
         // The other process ends with the command, and process 0 notices its loss.
-        let _ = host.serve(&answer, THREADS, &stop);
+        if let Err(error @ ClusterError::Panic { .. }) = host.serve(&answer, THREADS, &stop) {
+            tracing::error!("{error}");
+            self.stop.end();
+        }
     }
 
     fn set_peers(&self, peers: &[Arc<Peer>]) {

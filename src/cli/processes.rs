@@ -22,7 +22,7 @@ use seedbank::watch::Watch;
 use seedbank_cluster::{Agreement, ClusterError, Members, Peer, coordinate, finish, join};
 
 use super::failure::CliError;
-use super::mesh::{CONNECT, Member, Mesh, StopSignal, answer};
+use super::mesh::{CONNECT, EndOnDrop, Member, Mesh, StopSignal, answer};
 use super::progress::{self, Progress};
 use super::session::{Outcome, Session};
 
@@ -60,9 +60,8 @@ pub(super) fn run(
     if process > 0 {
         return serve(&members, process, (name, &bank), &own, watch);
     }
-    let parts = cluster_parts(&bank)
-        .map_err(EngineError::from)?
-        .unwrap_or(1);
+    let found = cluster_parts(&bank).map_err(EngineError::from)?;
+    let parts = found.unwrap_or(1);
     check_parts(&members, parts)?;
     let agreement = agreement(name, parts);
     let stop = StopSignal::new(watch);
@@ -79,7 +78,7 @@ pub(super) fn run(
         }
     }
     session.set_processes(processes);
-    let (result, lost) = if DISTRIBUTED.contains(&name) {
+    let (result, lost) = if DISTRIBUTED.contains(&name) && found.is_some() {
         let server = ProcessServer::new(0, &bank, &own, stop.clone()).map_err(CliError::from);
         let connected = server.map(Arc::new);
         watched(&peers, || {
@@ -92,13 +91,13 @@ pub(super) fn run(
                 stop: &stop,
             };
             thread::scope(|scope| {
+                let _end = EndOnDrop(&stop);
                 let connected = mesh.connect_first(scope, &peers);
                 let result = connected.map_err(CliError::Cluster).and_then(|()| {
                     session.set_server(Some(Arc::clone(&server)));
                     command(session)
                 });
                 session.set_server(None);
-                stop.end();
                 result
             })
         })
@@ -122,6 +121,15 @@ pub(super) fn run(
     Ok(outcome)
 }
 
+/// Sets a flag when it is dropped.
+struct SetOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
 /// Runs a command and stops it if the connection to a process is lost, which a long computation would notice late.
 /// Returns its result, and the loss if that stopped it.
 fn watched<T>(peers: &[Arc<Peer>], command: impl FnOnce() -> T) -> (T, Option<ClusterError>) {
@@ -141,8 +149,10 @@ fn watched<T>(peers: &[Arc<Peer>], command: impl FnOnce() -> T) -> (T, Option<Cl
     thread::scope(|scope| {
         // Without the thread, the next request to the process notices the loss.
         let monitor = thread::Builder::new().spawn_scoped(scope, monitor);
+        // The thread ends even if the command panics.
+        let over = SetOnDrop(&is_over);
         let result = command();
-        is_over.store(true, Ordering::Release);
+        drop(over);
         if let Ok(monitor) = monitor {
             monitor.thread().unpark();
             let _ = monitor.join();
@@ -175,6 +185,7 @@ fn serve(
         stop: &stop,
     };
     let ended = thread::scope(|scope| {
+        let end = EndOnDrop(&stop);
         let monitor = thread::Builder::new().spawn_scoped(scope, || {
             // A step that is running ends once process 0 is lost.
             while host.loss().is_none() && !stop.stopped() {
@@ -190,7 +201,7 @@ fn serve(
             answer(&server, request)
         };
         let ended = host.serve(&answer, threads, &|| stop.stopped());
-        stop.end();
+        drop(end);
         if let Ok(monitor) = monitor {
             monitor.thread().unpark();
         }

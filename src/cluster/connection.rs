@@ -154,9 +154,14 @@ impl Connection {
         ));
     }
 
+    /// Returns whether the connection is lost.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lost.get().is_some()
+    }
+
     /// Returns whether the connection is lost or the outcome was sent.
     pub(crate) fn is_over(&self) -> bool {
-        self.lost.get().is_some() || self.is_finished.load(Ordering::Acquire)
+        self.is_lost() || self.is_finished.load(Ordering::Acquire)
     }
 
     /// The error of a connection that is over. `None` means that it is not.

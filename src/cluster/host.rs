@@ -81,10 +81,11 @@ impl Host {
     /// [`serve`](Self::serve) runs.
     ///
     /// A handler that runs for long should return once this is an error: its answer cannot be sent any more.
-    /// This holds after the outcome of the command as well.
     #[must_use]
     pub fn loss(&self) -> Option<ClusterError> {
-        self.connection.loss()
+        self.connection
+            .is_lost()
+            .then(|| self.connection.lost_error())
     }
 
     /// Starts the threads of `serve`.

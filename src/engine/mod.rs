@@ -27,6 +27,7 @@ pub mod cluster;
 pub mod error;
 pub mod evaluate;
 pub mod export;
+mod failing_watch;
 pub mod graph_export;
 mod history;
 pub mod ingest;

@@ -8,7 +8,7 @@ use super::error::{EngineError, Result};
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::{OtherProcesses, PartServer, RemoteProcess, StoreError};
 
-/// What a process has and knows, to take part in commands.
+/// This process: its parts, and its connections to the others.
 pub(super) struct Processes {
     /// The number of this process.
     pub(super) number: usize,

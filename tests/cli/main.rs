@@ -27,6 +27,10 @@ mod log_lines;
 mod maintenance;
 mod metrics;
 #[cfg(unix)]
+mod process_inputs;
+#[cfg(unix)]
+mod process_kills;
+#[cfg(unix)]
 mod processes;
 mod refused;
 mod schemas;

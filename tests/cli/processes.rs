@@ -15,14 +15,14 @@ use crate::support::command::{Ended, Place, wait};
 use crate::support::{real_days, shared};
 
 /// The number of parts of the banks here.
-const PARTS: usize = 6;
+pub const PARTS: usize = 6;
 
 /// The time within which all processes end after one of them did.
 const END: Duration = Duration::from_secs(20);
 
 /// A cluster bank whose parts are in the folders `0`, `1` and so on, one for each process.
-struct Cluster {
-    place: Place,
+pub struct Cluster {
+    pub place: Place,
     processes: usize,
 }
 
@@ -31,7 +31,7 @@ impl Cluster {
         Self::with_patience(processes, 20)
     }
 
-    fn with_patience(processes: usize, patience: u32) -> Self {
+    pub fn with_patience(processes: usize, patience: u32) -> Self {
         let place = Place::new();
         let banks = PARTS.to_string();
         place
@@ -89,19 +89,19 @@ impl Cluster {
             .unwrap()
     }
 
-    fn start(&self, args: &[&str]) -> Vec<Child> {
+    pub fn start(&self, args: &[&str]) -> Vec<Child> {
         let start = |process| self.start_as(process, args);
         (0..self.processes).map(start).collect()
     }
 
     /// Runs a command as all processes, and returns how each ended.
-    fn run(&self, args: &[&str]) -> Vec<Ended> {
+    pub fn run(&self, args: &[&str]) -> Vec<Ended> {
         self.start(args).into_iter().map(wait).collect()
     }
 
     /// Runs a command that succeeds, and returns what process 0 printed. The others print nothing.
     #[track_caller]
-    fn done(&self, args: &[&str]) -> String {
+    pub fn done(&self, args: &[&str]) -> String {
         let mut ended = self.run(args).into_iter();
         let first = ended.next().unwrap();
         for other in ended {
@@ -118,7 +118,7 @@ impl Cluster {
 
 /// Waits for processes, which must end soon.
 #[track_caller]
-fn end_soon(children: Vec<Child>) -> Vec<Ended> {
+pub fn end_soon(children: Vec<Child>) -> Vec<Ended> {
     let begun = Instant::now();
     let mut children = children;
     while children

@@ -11,13 +11,12 @@ use proptest::test_runner::TestRunner;
 use seedbank::engine::{Bank, Plan, RefreshRequest};
 use seedbank::ingest::Naming;
 
-use crate::kills::quota;
 use crate::support::asking::{PAGES, ask, questions};
 use crate::support::command::Place;
 use crate::support::histories::{PLENTY, exported, history};
 use crate::support::model::ingest;
 use crate::support::records::{Batch, batch};
-use crate::support::{cases, scratch};
+use crate::support::{cases, quota, scratch};
 
 /// Runs plans of all kinds; what they fail with is part of the result.
 fn refresh_all(bank: &Bank) -> Vec<String> {

@@ -15,12 +15,11 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use crate::kills::{
-    Moments, Seen, Stage, Tally, assert_tidy, beside, check, kill, pages, quota, seen,
-};
+use crate::kills::{Moments, Seen, Stage, Tally, assert_tidy, beside, check, kill, pages, seen};
 use crate::support::banks::seeds_of;
 use crate::support::command::{Place, names};
 use crate::support::folders::copy;
+use crate::support::quota;
 use seedbank::engine::query::Evidence;
 use seedbank::engine::{Bank, Which};
 use seedbank::synth::{SynthOptions, generate};

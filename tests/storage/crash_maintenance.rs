@@ -16,12 +16,11 @@ use seedbank::engine::maintenance::backups;
 use seedbank::synth::{SynthOptions, generate};
 use seedbank::watch::{Unwatched, Watch};
 
-use crate::kills::{
-    Moments, Seen, Tally, assert_tidy, beside, check, kill, published, quota, seen,
-};
+use crate::kills::{Moments, Seen, Tally, assert_tidy, beside, check, kill, published, seen};
 use crate::old_formats::migrated;
 use crate::support::command::{Place, names};
 use crate::support::folders::copy;
+use crate::support::quota;
 
 /// A place with a generated crawl of so many days, and an empty bank.
 fn with_crawl(days: u32) -> Place {

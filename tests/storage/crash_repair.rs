@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::kills;
-use crate::kills::{Moments, Seen, beside, is_clean, kill, quota, seen};
+use crate::kills::{Moments, Seen, beside, is_clean, kill, seen};
 use crate::support::command::{Place, names};
 use crate::support::folders::copy;
+use crate::support::quota;
 use seedbank::engine::Bank;
 use seedbank::engine::error::ErrorKind;
 use seedbank::synth::{SynthOptions, generate};

@@ -18,13 +18,6 @@ use crate::support::command::{Place, names};
 
 const SIGKILL: i32 = 9;
 
-/// A test's share of all kills: of 60 in the suite, or of as many as `LONG_KILLS` says if it is
-/// set.
-pub fn quota(of_sixty: usize) -> usize {
-    let all = std::env::var("LONG_KILLS").map_or(60, |text| text.parse::<usize>().unwrap());
-    (of_sixty * all).div_ceil(60)
-}
-
 /// Everything in a bank that does not say when something happened, or how long it took.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Seen {

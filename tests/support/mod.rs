@@ -111,3 +111,10 @@ pub fn golden(shared: &Path, name: &str) -> serde_json::Value {
     let path = shared.join("golden").join(format!("{name}.json.gz"));
     serde_json::from_str(&gunzip(&path)).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
+
+/// A test's share of all kills: of 60 in the suite, or of as many as `LONG_KILLS` says if it is
+/// set.
+pub fn quota(of_sixty: usize) -> usize {
+    let all = std::env::var("LONG_KILLS").map_or(60, |text| text.parse::<usize>().unwrap());
+    (of_sixty * all).div_ceil(60)
+}

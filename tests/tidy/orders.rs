@@ -74,7 +74,7 @@ pub(super) const ORDERS: &[Order] = &[
         folder: &["engine"],
         lines: &[
             &["error", "clock"],
-            &["processes"],
+            &["failing_watch", "processes"],
             &["bank", "cluster", "page_numbers", "remote"],
             &["applied_batches", "web_graph"],
             &["policy"],

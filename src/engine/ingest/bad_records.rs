@@ -58,19 +58,8 @@ const fn is_other(seen: &DetectedInput, format: &Format) -> bool {
     )
 }
 
-/// Returns a summary, and whether reading ended because most records are bad.
-pub(super) fn or_hopeless(
-    read: Result<ReadSummary, ReadError<EngineError>>,
-) -> Result<(ReadSummary, bool), EngineError> {
-    match read {
-        Ok(read) => Ok((read, false)),
-        Err(ReadError::MostAreBad(read)) => Ok((*read, true)),
-        Err(error) => Err(unread(error)),
-    }
-}
-
 /// Converts errors of reading other than bad records.
-fn unread(error: ReadError<EngineError>) -> EngineError {
+pub(super) fn unread(error: ReadError<EngineError>) -> EngineError {
     match error {
         ReadError::Input(error) => error.into(),
         ReadError::Interrupted(error) => error.into(),

@@ -14,7 +14,7 @@ use seedbank_store::{SiteParts, Store};
 /// The digests of records, one for each part of a cluster bank that has any; of other banks a single one.
 pub(super) struct PartDigests {
     parts: Option<SiteParts>,
-    /// What each digest begins with.
+    /// A hasher of the options of the batch, with which each digest begins.
     start: Hasher,
     by_part: BTreeMap<u32, Hasher>,
 }

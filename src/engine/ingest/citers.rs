@@ -13,8 +13,8 @@ use seedbank_store::{Sorted, tables};
 pub(super) enum CiterEvent {
     /// The rows at these places gain a link to an uncrawled page.
     Gained(u64),
-    /// Links to the page change the counts of rows by a number. Those are the rows that had one before the batch,
-    /// `except` those at these places.
+    /// The rows of the block that linked to the page before the batch, `except` those at these places, change their
+    /// count by `by`.
     Kept { except: u64, by: i64 },
 }
 

@@ -30,8 +30,8 @@ pub(super) fn of_portion(portion: u32, rank: u32) -> u64 {
     u64::from(portion) << 32 | u64::from(rank)
 }
 
-/// Finds the records that others of the same URL supersede. Over several processes, those that read the records
-/// receive them, and none are returned.
+/// Finds the records that others of the same URL supersede. Over several processes, they are sent to the processes that
+/// read them, and the result is empty.
 ///
 /// Records of one portion were compared when it was collected.
 pub(super) fn find_losers(

@@ -57,8 +57,8 @@ pub(super) struct FetchLog {
     new_pages: BTreeMap<SiteId, u32>,
     /// The last batch, if it was undone and nothing was ingested since.
     undone: Option<BatchId>,
-    /// The first site that is new.
-    first_new_site: u32,
+    /// The first site that is new; in a cluster bank, the ids of sites before the batch.
+    new_sites: NewSites,
     /// Events of pages.
     pub(super) events: Sorter,
     /// The page whose links are being replaced, if it was fetched before.
@@ -104,6 +104,23 @@ impl From<&Observed> for LearnedCounts {
     }
 }
 
+/// The sites that a batch adds to the bank.
+enum NewSites {
+    /// Those from this id on.
+    From(u32),
+    /// Those that are not among these, in a cluster bank.
+    After(SiteIds),
+}
+
+impl NewSites {
+    fn contains(&self, site: SiteId) -> bool {
+        match self {
+            Self::From(first) => site.0 >= *first,
+            Self::After(ids) => ids.is_new(site),
+        }
+    }
+}
+
 impl FetchLog {
     pub(super) fn new(store: &Store, events: Sorter) -> Result<Self, StoreError> {
         let counters = store.counters()?;
@@ -111,11 +128,13 @@ impl FetchLog {
             is_active: counters.batch > 0,
             new_pages: BTreeMap::new(),
             undone: undone_before(store, counters.batch)?,
-            // Where an id does not tell whether a site is new, all sites with new pages are remembered.
-            first_new_site: if SiteIds::load(store)?.are_ascending() {
-                counters.next_site
-            } else {
-                u32::MAX
+            new_sites: {
+                let ids = SiteIds::load(store)?;
+                if ids.are_ascending() {
+                    NewSites::From(counters.next_site)
+                } else {
+                    NewSites::After(ids)
+                }
             },
             events,
             current: None,
@@ -133,7 +152,7 @@ impl FetchLog {
 
     /// Records that the pages of a site are new from this index on.
     pub(super) fn add_site(&mut self, site: SiteId, first: u32) {
-        if self.is_active && site.0 < self.first_new_site {
+        if self.is_active && !self.new_sites.contains(site) {
             self.new_pages.insert(site, first);
         }
     }
@@ -164,7 +183,7 @@ impl FetchLog {
         }
         let is_new = |page: &&PageId| {
             let first = self.new_pages.get(&page.site());
-            page.site().0 >= self.first_new_site
+            self.new_sites.contains(page.site())
                 || first.is_some_and(|first| page.index() >= *first)
         };
         let mut new = targets.iter().filter(is_new).count() as u64;

@@ -65,7 +65,7 @@ impl Loss {
         self.site = Some(SiteChange { site, pages, links });
     }
 
-    /// Ends the site of the last page.
+    /// Adds the change of the last site to the sums; called after its last page.
     pub(super) fn finish_site(&mut self) {
         let Some(change) = self.site.take() else {
             return;

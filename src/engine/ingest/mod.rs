@@ -60,6 +60,7 @@ pub use seedbank_store::records::{BatchId, BatchKind};
 use std::time::Instant;
 
 use crate::engine::clock::now;
+use crate::engine::failing_watch::FailingWatch;
 use crate::engine::{Bank, Result};
 pub use aliases::AliasCounts;
 pub use blocklist::BlockedCounts;
@@ -79,6 +80,7 @@ pub use report::IngestReport;
 pub(in crate::engine) use report::readable;
 pub use request::IngestRequest;
 use run::{BatchInput, run_passes};
+use seedbank_algorithms::watch::Watch;
 pub use seedbank_formats::ingest::Format;
 use seedbank_formats::ingest::{Input, Source, site_list_source};
 use seedbank_store::records::{BatchRecord, Counters};
@@ -172,13 +174,20 @@ impl Bank {
         mut inputs: Inputs<'_, '_>,
         begun: Instant,
     ) -> Result<IngestReport> {
-        let watch = self.watch();
+        let stops = FailingWatch::new(self.watch());
+        let watch: &dyn Watch = &stops;
         let naming = writable_naming(writer)?;
         let options = BatchOptions {
             snapshot: request.snapshot,
             as_of: request.as_of,
         };
-        let team = Team::begin(self.local_process(), writer, request.memory, options)?;
+        let team = Team::begin(
+            self.local_process(),
+            writer,
+            request.memory,
+            options,
+            &stops,
+        )?;
         let folder = writer.spill_folder();
         let exchange = team.exchange().cloned();
         let mut passes = Passes::new(writer, folder, request.memory, watch, exchange)?;

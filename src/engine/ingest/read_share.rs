@@ -10,12 +10,21 @@ use super::reject_list::RejectList;
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{
-    Event, MAX_LISTED_REJECTS, Naming, ReadError, ReadSummary, Reject, Source, read_pieces,
+    Event, MAX_LISTED_REJECTS, Naming, ReadError, ReadPiece, ReadSummary, Reject, Source,
 };
+
+/// The function that reads sources: it stops early if most records are bad, or reads all.
+pub(super) type ReadSources = fn(
+    &mut [Box<dyn Source + '_>],
+    Naming,
+    &dyn Watch,
+    &mut (dyn FnMut(ReadPiece) -> Result<()> + Send),
+) -> Result<ReadSummary, ReadError<EngineError>>;
 
 /// Reads sources. `on_reject` is called with the number of the source of each listed reject; `is_input` tells whether
 /// a source is an input, and not a list of pages or of sites.
 pub(super) fn read_share(
+    read_sources: ReadSources,
     sources: &mut [Box<dyn Source + '_>],
     naming: Naming,
     collector: &mut InputCollector,
@@ -23,7 +32,7 @@ pub(super) fn read_share(
     watch: &dyn Watch,
     on_reject: &mut (dyn FnMut(u32, &Reject) -> Result<()> + Send),
 ) -> Result<ReadSummary, ReadError<EngineError>> {
-    read_pieces(sources, naming, watch, &mut |piece| {
+    read_sources(sources, naming, watch, &mut |piece| {
         for (_, event) in &piece.events {
             if let Event::Rejected(reject) = event {
                 on_reject(piece.source, reject)?;

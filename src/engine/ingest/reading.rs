@@ -1,17 +1,23 @@
 //! Reads the inputs of a batch, and decides whether too many of its records are bad.
 
-use super::bad_records::{bad_records, or_hopeless};
+use std::sync::Arc;
+
+use super::bad_records::{bad_records, unread};
+use super::exchange::shuffle::Exchange;
 use super::gather::InputCollector;
-use super::read_share::{SentRejects, read_share};
+use super::read_share::{ReadSources, SentRejects, read_share};
 use super::reject_list::RejectList;
 use super::request::IngestRequest;
 use super::team::Team;
-use super::team::share::Share;
 use super::team::step::{ReadResult, Step};
 use super::worker::Worker;
 use crate::engine::{EngineError, Result};
-use seedbank_algorithms::watch::Watch;
-use seedbank_formats::ingest::{Naming, Pieces, Progress, Source, Stop, within_limit};
+use seedbank_algorithms::watch::{Unwatched, Watch};
+use seedbank_formats::ingest::{
+    Naming, Pieces, Progress, ReadError, ReadPiece, ReadSummary, Source, Stop, read_all_pieces,
+    read_pieces, within_limit,
+};
+use seedbank_store::StoreError;
 
 /// The inputs of a batch.
 pub(super) struct Inputs<'a, 's> {
@@ -39,35 +45,76 @@ pub(super) struct Reading<'r, 'a, 's> {
 impl Reading<'_, '_, '_> {
     /// Reads the inputs in all processes, and rejects the batch if too many records are bad.
     pub(super) fn run(
+        self,
+        collector: InputCollector,
+        worker: &mut Worker<'_, '_>,
+        team: &Team<'_>,
+    ) -> Result<(ReadResult, RejectList)> {
+        match team.exchange() {
+            None => self.read_alone(collector, worker),
+            Some(exchange) => self.read_together(collector, worker, team, exchange),
+        }
+    }
+
+    /// Reads the inputs in this process.
+    fn read_alone(
+        mut self,
+        mut collector: InputCollector,
+        worker: &mut Worker<'_, '_>,
+    ) -> Result<(ReadResult, RejectList)> {
+        let watch = worker.passes.watch;
+        let (rejects, of_links) = (&mut self.rejects, self.inputs.of_links);
+        let mut list = |source, reject: &_| rejects.list(source, reject);
+        let is_input = |source: u32| (source as usize) < of_links;
+        let (sources, naming) = (&mut *self.inputs.sources, self.naming);
+        let early: ReadSources = read_pieces;
+        let read = read_share(
+            early,
+            sources,
+            naming,
+            &mut collector,
+            is_input,
+            watch,
+            &mut list,
+        );
+        let read = match read {
+            Err(ReadError::MostAreBad(read)) => *read,
+            read => read.map_err(unread)?,
+        };
+        let blocked = collector.blocked();
+        let (read, rejects) = self.accepted(read)?;
+        watch.stage("sort", None);
+        let result = ReadResult {
+            read,
+            failure: None,
+            blocked,
+            any_seed: worker.collect(collector)?,
+        };
+        Ok((result, rejects))
+    }
+
+    /// Reads the inputs in several processes.
+    fn read_together(
         mut self,
         mut collector: InputCollector,
         worker: &mut Worker<'_, '_>,
         team: &Team<'_>,
+        exchange: &Arc<Exchange>,
     ) -> Result<(ReadResult, RejectList)> {
         let watch = worker.passes.watch;
-        let Some(exchange) = team.exchange() else {
-            let rejects = &mut self.rejects;
-            let mut list = |source, reject: &_| rejects.list(source, reject);
-            let of_links = self.inputs.of_links;
-            let is_input = |source: u32| (source as usize) < of_links;
-            let (sources, naming) = (&mut *self.inputs.sources, self.naming);
-            let read = read_share(sources, naming, &mut collector, is_input, watch, &mut list);
-            let (read, is_hopeless) = or_hopeless(read)?;
-            let result = ReadResult {
-                read,
-                is_hopeless,
-                blocked: collector.blocked(),
-                any_seed: false,
-            };
-            let (mut result, rejects) = self.accepted(result)?;
-            watch.stage("sort", None);
-            result.any_seed = worker.collect(collector)?;
-            return Ok((result, rejects));
-        };
-        let shares = if self.inputs.are_of_request {
-            team.divide(&self.request.format, &self.request.inputs)?
-        } else {
-            None
+        let mut shares = None;
+        if self.inputs.are_of_request {
+            let names = self.inputs.sources[..self.inputs.of_pages].iter();
+            let names: Vec<String> = names.map(|source| source.name()).collect();
+            shares = team.divide(&self.request.format, &self.request.inputs, &names)?;
+        }
+        let mut numbers = vec![Vec::new(); exchange.processes()];
+        if let Some((_, divided)) = &shares {
+            numbers.clone_from(divided);
+        }
+        let mut skipped = match &shares {
+            Some(_) => skip_others(self.inputs, &numbers[0]),
+            None => Vec::new(),
         };
         let mut sent = SentRejects::new(exchange);
         collector.number_portions(exchange.process(), exchange.processes())?;
@@ -76,75 +123,114 @@ impl Reading<'_, '_, '_> {
             let is_input = |source: u32| (source as usize) < of_links;
             let mut list = |source, reject: &_| sent.list(source, reject);
             let (sources, naming) = (&mut *self.inputs.sources, self.naming);
-            if let Some(own) = shares.as_ref().and_then(|shares| shares.first()) {
-                skip_others(sources, own);
-            }
-            let read = read_share(sources, naming, &mut collector, is_input, watch, &mut list);
-            let (read, is_hopeless) = or_hopeless(read)?;
+            let all: ReadSources = read_all_pieces;
+            let read = read_share(
+                all,
+                sources,
+                naming,
+                &mut collector,
+                is_input,
+                watch,
+                &mut list,
+            );
+            let read = read.map_err(unread)?;
             sent.flush()?;
             watch.stage("sort", None);
             Ok(ReadResult {
                 read,
-                is_hopeless,
+                failure: None,
                 blocked: collector.blocked(),
                 any_seed: worker.collect(collector)?,
             })
         };
-        let empty = |_| Step::Read(Share::default());
-        let others = 1..exchange.processes();
-        let steps: Vec<Step> = match &shares {
-            Some(shares) => shares.iter().skip(1).cloned().map(Step::Read).collect(),
-            None => others.map(empty).collect(),
-        };
+        let steps: Vec<Step> = numbers.into_iter().skip(1).map(Step::Read).collect();
         let mut results = team.run_each(&steps, own)?.into_iter();
+        for (number, source) in skipped.drain(..) {
+            self.inputs.sources[number] = source;
+        }
         let lost = EngineError::Internal("this process has read nothing");
         let mut all = results.next().ok_or(lost)?;
         for result in results {
+            if let Some(failure) = result.failure {
+                let number = shares.as_ref().and_then(|of| of.0.named_in(&failure));
+                return Err(self.failure_of(number, failure, watch));
+            }
             all.read.merge(&result.read);
-            all.is_hopeless |= result.is_hopeless;
             all.blocked.records += result.blocked.records;
             all.blocked.links += result.blocked.links;
             all.any_seed |= result.any_seed;
         }
         sent.list_received(&mut self.rejects)?;
-        self.accepted(all)
+        let (read, rejects) = self.accepted(std::mem::take(&mut all.read))?;
+        Ok((ReadResult { read, ..all }, rejects))
+    }
+
+    /// Returns the error of an input that another process cannot read. It is read here once more, so that the error is
+    /// that of one process.
+    fn failure_of(
+        &mut self,
+        number: Option<usize>,
+        failure: String,
+        watch: &dyn Watch,
+    ) -> EngineError {
+        let source = number.and_then(|number| self.inputs.sources.get_mut(number));
+        let read = source.map(|source| {
+            let ignore = &mut |_: ReadPiece| Ok(());
+            read_all_pieces(std::slice::from_mut(source), self.naming, watch, ignore)
+        });
+        match read {
+            Some(Err(error)) => unread(error),
+            _ => StoreError::Process(failure.into()).into(),
+        }
     }
 
     /// Fails if too many records are bad.
-    fn accepted(self, result: ReadResult) -> Result<(ReadResult, RejectList)> {
-        let (read, request) = (&result.read, self.request);
-        let is_accepted = within_limit(read.rejected(), read.records, request.max_rejects);
-        if is_accepted && !result.is_hopeless {
-            return Ok((result, self.rejects));
+    fn accepted(self, read: ReadSummary) -> Result<(ReadSummary, RejectList)> {
+        let is_hopeless = read.is_hopeless();
+        let limit = self.request.max_rejects;
+        if within_limit(read.rejected(), read.records, limit) && !is_hopeless {
+            return Ok((read, self.rejects));
         }
         let listed = self.rejects.finish()?;
-        let sources = &self.inputs.sources[..self.inputs.of_pages];
-        let bad = bad_records(read, listed, sources, &request.format);
-        Err(if result.is_hopeless {
+        let sources = &mut self.inputs.sources[..self.inputs.of_pages];
+        // The format of an input that another process has read is not known here.
+        let first = listed.first.as_ref().map(|(source, _)| *source as usize);
+        if let Some(source) = first.and_then(|first| sources.get_mut(first))
+            && source.detected().is_none()
+        {
+            let stop = &mut |_: ReadPiece| Err(EngineError::Internal("the format is known"));
+            let one = std::slice::from_mut(source);
+            let _ = read_pieces(one, self.naming, &Unwatched, stop);
+        }
+        let bad = bad_records(&read, listed, sources, &self.request.format);
+        Err(if is_hopeless {
             EngineError::MostlyRejected { bad }
         } else {
-            EngineError::TooManyRejects {
-                limit: request.max_rejects,
-                bad,
-            }
+            EngineError::TooManyRejects { limit, bad }
         })
     }
 }
 
-/// Replaces the inputs that other processes read by empty ones, so that the numbers of sources stay.
-fn skip_others(sources: &mut [Box<dyn Source + '_>], own: &Share) {
+/// Sources with their numbers.
+type Numbered<'s> = Vec<(usize, Box<dyn Source + 's>)>;
+
+/// Replaces the inputs that other processes read by empty ones, so that the numbers of sources stay. Returns them.
+fn skip_others<'s>(inputs: &mut Inputs<'_, 's>, own: &[u32]) -> Numbered<'s> {
+    let mut skipped = Vec::new();
     // Lists of pages and sites come after the inputs.
-    for (number, source) in (0..own.inputs()).zip(sources) {
-        if own.numbers.binary_search(&number).is_err() {
-            *source = Box::new(ReadElsewhere(source.name()));
+    for (number, source) in inputs.sources.iter_mut().take(inputs.of_links).enumerate() {
+        if own.iter().all(|own| *own as usize != number) {
+            let empty = Box::new(EmptySource(source.name()));
+            skipped.push((number, std::mem::replace(source, empty)));
         }
     }
+    skipped
 }
 
 /// An input that another process reads.
-struct ReadElsewhere(String);
+struct EmptySource(String);
 
-impl Source for ReadElsewhere {
+impl Source for EmptySource {
     fn name(&self) -> String {
         self.0.clone()
     }

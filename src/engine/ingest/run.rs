@@ -7,13 +7,14 @@ use super::report::IngestReport;
 use super::request::IngestRequest;
 use super::team::Team;
 use super::team::step::Step;
-use super::worker::{LinksResult, Worker};
+use super::worker::{LinksResult, ResolveResult, Worker};
 use super::yields;
 use crate::engine::{EngineError, Result};
 use seedbank_store::records::{BatchId, BatchKind};
 use seedbank_store::{StoreError, Writer, tables};
 
 /// What is known of a batch that was read.
+#[derive(Clone, Copy)]
 pub(super) struct BatchInput {
     /// The time of records without one, in seconds since 1970.
     pub(super) time: u64,
@@ -35,7 +36,8 @@ pub(super) fn run_passes(
     let superseded: Vec<u64> = team.run(&Step::Deduplicate, || worker.deduplicate())?;
     watch.stage("find", None);
     let resolved = team.run(&Step::Resolve, || worker.resolve())?;
-    let resolved = sum(resolved, |all, other| all.add(other))?;
+    let own_records = resolved.first().map(|own: &ResolveResult| own.records);
+    let resolved = sum(resolved, ResolveResult::add)?;
     worker.passes.site_ids.merge(&resolved.shards);
     worker.passes.counters.next_site = resolved.next_site;
     worker.passes.of_sites = resolved.sites;
@@ -50,13 +52,13 @@ pub(super) fn run_passes(
     }
     team.run(&Step::Group, || worker.group())?;
     change_aliases(worker.passes, request.snapshot)?;
-    watch.stage("links", Some(resolved.records));
+    watch.stage("links", own_records);
     if let Some(exchange) = team.exchange() {
         worker.passes.times.send_to(exchange);
     }
     let BatchInput { time, any_seed } = input;
     let links = team.run(&Step::Links { time, any_seed }, || worker.links(any_seed))?;
-    let links = sum(links, |all, other| all.add(other))?;
+    let links = sum(links, LinksResult::add)?;
     report.stale = links.stale;
     let has_sites = !links.sites.is_empty();
     let is_dated = links.is_dated && !has_sites;

@@ -57,7 +57,7 @@ pub(super) struct Worker<'p, 'a> {
 
 /// What a step leaves for the next.
 enum Stage {
-    /// A step is running or has failed, or all that is left is in the passes.
+    /// Nothing: a step is running or has failed, or its results are in the passes.
     None,
     /// The input of this process, and the records that others supersede.
     Collected(Box<CollectedInput>, RoaringTreemap),

@@ -95,7 +95,7 @@ fn put_block(
 pub(super) fn write_history(passes: &mut Passes<'_>) -> Result<()> {
     let block = passes.fetches.block.take();
     put_block(block, passes.batch, &mut passes.changes)?;
-    // In all parts by the first process.
+    // Process 0 deletes that of all parts.
     let is_first = (passes.exchange.as_ref()).is_none_or(|of| of.is_coordinator());
     if let Some(oldest) = passes.batch.checked_sub(KEPT_BATCHES).filter(|_| is_first) {
         let prefix = oldest.to_be_bytes();

@@ -34,7 +34,7 @@ pub(crate) fn dry_run(
 ) -> Result<DryRun, EngineError> {
     let views = Views::open(bank)?;
     let UnstoredRefresh { report, seeds } =
-        UnstoredRefresh::compute(&views.reader, request, judge, watch)?;
+        UnstoredRefresh::compute(&views.reader, request, judge, watch, bank.local_process())?;
     let run = SeedRun {
         plan: &report.view.plan,
         method: report.method,

@@ -165,7 +165,7 @@ pub(super) fn run(
             let processes = match local {
                 Some(local) => {
                     let options = report.view.parameters.to_stored()?;
-                    SiteProcesses::new(&local.by_part()?, reader, options)?
+                    SiteProcesses::new(local, reader, options)?
                 }
                 None => None,
             };

@@ -9,6 +9,7 @@ use super::request::RefreshRequest;
 use super::{memory, prune};
 use crate::engine::Result;
 use crate::engine::clock::now;
+use crate::engine::processes::Processes;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::SeedRecord;
 use seedbank_store::{Changes, Reader, tables};
@@ -24,11 +25,12 @@ impl UnstoredRefresh {
     ///
     /// The seeds are taken from the changes that the refresh would commit. If these changes exceed
     /// the memory limit, they go to files in the system's temporary folder, not in the bank's.
-    pub(crate) fn compute(
+    pub(in crate::engine) fn compute(
         reader: &Reader,
         request: &RefreshRequest,
         judge: Judge,
         watch: &dyn Watch,
+        local: Option<&Processes>,
     ) -> Result<Self> {
         let begun = Instant::now();
         let plan = request.named()?;
@@ -36,7 +38,7 @@ impl UnstoredRefresh {
             outcome,
             limited_list,
             mut report,
-        } = run(reader, plan, request, judge, watch, None)?;
+        } = run(reader, plan, request, judge, watch, local)?;
         let number = reader.counters()?.refresh + 1;
         report.view.refresh = number;
         let mut changes = Changes::new(&std::env::temp_dir(), 64 << 20);

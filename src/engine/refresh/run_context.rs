@@ -13,7 +13,7 @@ pub(crate) struct RunContext<'a, P> {
     pub(crate) policy: &'a LoadedPolicy,
     pub(crate) watch: &'a dyn Watch,
     /// Other processes that have sites of the bank; `None` if they are not to work on them.
-    pub(crate) processes: Option<&'a SiteProcesses>,
+    pub(crate) processes: Option<&'a SiteProcesses<'a>>,
 }
 
 impl<'a, P> RunContext<'a, P> {
@@ -33,7 +33,7 @@ impl<'a, P> RunContext<'a, P> {
     }
 
     /// Lets other processes work on their sites.
-    pub(crate) const fn with_processes(self, processes: Option<&'a SiteProcesses>) -> Self {
+    pub(crate) const fn with_processes(self, processes: Option<&'a SiteProcesses<'a>>) -> Self {
         Self { processes, ..self }
     }
 }

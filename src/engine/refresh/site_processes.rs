@@ -3,41 +3,44 @@
 use std::sync::Arc;
 
 use crate::engine::Result;
+use crate::engine::processes::Processes;
 use seedbank_algorithms::page::SiteId;
-use seedbank_store::{OtherProcesses, PublishedState, RemoteProcess, SiteParts, Store};
+use seedbank_store::{PublishedState, RemoteProcess, SiteParts, Store};
 
 /// The processes that have the sites of a bank, and the state on which they work.
-pub(crate) struct SiteProcesses {
-    processes: OtherProcesses,
+pub(crate) struct SiteProcesses<'a> {
     parts: SiteParts,
+    /// The process of each part.
+    owners: &'a [usize],
+    /// The other processes by number; `None` for this one.
+    by_number: &'a [Option<Arc<dyn RemoteProcess>>],
     pub(crate) state: PublishedState,
     /// The options of the plan, as they are stored.
     pub(crate) options: String,
 }
 
-impl SiteProcesses {
-    /// Returns the processes that work on the state of `store`; `None` if it is no cluster bank, or all of it is in
-    /// this process.
-    pub(crate) fn new(
-        processes: &OtherProcesses,
+impl<'a> SiteProcesses<'a> {
+    /// Returns the processes that work on the state of `store`; `None` if it is no cluster bank.
+    pub(in crate::engine) fn new(
+        processes: &'a Processes,
         store: &Store,
         options: String,
     ) -> Result<Option<Self>> {
-        let Some(parts) = store.site_parts().filter(|_| processes.any()) else {
+        let Some(parts) = store.site_parts() else {
             return Ok(None);
         };
         Ok(Some(Self {
-            processes: processes.clone(),
             parts,
+            owners: processes.owners()?,
+            by_number: processes.by_number()?,
             state: PublishedState::of_store(store)?,
             options,
         }))
     }
 
-    /// Returns the part that has a site, and its process; `None` if that is this process.
+    /// Returns the number of the process that has a site, and the process; `None` if that is this process.
     pub(crate) fn of_site(&self, site: SiteId) -> Option<(usize, &Arc<dyn RemoteProcess>)> {
-        let part = self.parts.of_site(site);
-        let process = self.processes.of_part(u32::try_from(part).ok()?)?;
-        Some((part, process))
+        let owner = *self.owners.get(self.parts.of_site(site))?;
+        Some((owner, self.by_number.get(owner)?.as_ref()?))
     }
 }

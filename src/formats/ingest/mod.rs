@@ -88,7 +88,7 @@ pub use patterns::MEDIA;
 pub use patterns::{Patterns, PatternsError};
 pub use piece_parser::PieceParser;
 pub use progress::Progress;
-pub use read::{ReadError, ReadPiece, read_batch, read_pieces};
+pub use read::{ReadError, ReadPiece, read_all_pieces, read_batch, read_pieces};
 pub use record::{
     Attribute, Event, FailedFetches, FetchOrigin, MAX_CLICKS, MAX_QUALITY, MAX_UNCRAWLED_OUTLINKS,
     PageAttributes, PageRecord, SiteAttributes, UncrawledOutlinks,

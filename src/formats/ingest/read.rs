@@ -14,7 +14,7 @@ use super::open::InputError;
 use super::piece_parser::{Continuation, PieceParser};
 use super::progress::Progress;
 use super::record::Event;
-use super::reject::{self, MAX_LISTED_REJECTS, Position};
+use super::reject::{MAX_LISTED_REJECTS, Position};
 use super::source::{PIECE_RECORDS, Piece, Pieces, Source, Stop};
 use super::summary::ReadSummary;
 use crate::display::{counted, is_or_are};
@@ -132,6 +132,27 @@ pub fn read_pieces<E: Error + Send + 'static>(
     watch: &dyn Watch,
     sink: &mut (dyn FnMut(ReadPiece) -> Result<(), E> + Send),
 ) -> Result<ReadSummary, ReadError<E>> {
+    read(sources, naming, watch, sink, true)
+}
+
+/// Like [`read_pieces`], but does not stop because most records are bad. So sources of one batch can be read by
+/// several processes, and the sum of their summaries decides ([`ReadSummary::is_hopeless`]).
+pub fn read_all_pieces<E: Error + Send + 'static>(
+    sources: &mut [Box<dyn Source + '_>],
+    naming: Naming,
+    watch: &dyn Watch,
+    sink: &mut (dyn FnMut(ReadPiece) -> Result<(), E> + Send),
+) -> Result<ReadSummary, ReadError<E>> {
+    read(sources, naming, watch, sink, false)
+}
+
+fn read<E: Error + Send + 'static>(
+    sources: &mut [Box<dyn Source + '_>],
+    naming: Naming,
+    watch: &dyn Watch,
+    sink: &mut (dyn FnMut(ReadPiece) -> Result<(), E> + Send),
+    stops_early: bool,
+) -> Result<ReadSummary, ReadError<E>> {
     let mut total = Some(0);
     for source in &mut *sources {
         let length = source.prepare(watch)?;
@@ -165,7 +186,7 @@ pub fn read_pieces<E: Error + Send + 'static>(
                 // Pieces of a wave are parsed with the same budget, so the rejects are counted again here.
                 piece.truncate_rejects(remaining_rejects(&summary));
                 summary.merge(&piece.counts);
-                is_hopeless = reject::is_hopeless(summary.rejected(), summary.records);
+                is_hopeless = stops_early && summary.is_hopeless();
                 let (source, file) = (piece.source, Arc::clone(&piece.file));
                 pending.push(piece);
                 let Some(Continuation(rest)) = continuation.filter(|_| !is_hopeless) else {

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::location::UrlError;
-use super::reject::RejectReason;
+use super::reject::{RejectReason, is_hopeless};
 
 /// The maximum number of distinct names in [`UnknownFields`].
 pub(super) const MAX_UNKNOWN_FIELDS: usize = 16;
@@ -209,6 +209,13 @@ impl ReadSummary {
     #[must_use]
     pub fn rejected(&self) -> u64 {
         self.rejects.values().sum()
+    }
+
+    /// Returns whether more than [`MAX_LISTED_REJECTS`](super::MAX_LISTED_REJECTS) records, and more than half of all
+    /// records so far, are rejected.
+    #[must_use]
+    pub fn is_hopeless(&self) -> bool {
+        is_hopeless(self.rejected(), self.records)
     }
 
     pub(super) fn dropped(&mut self, reason: DropReason) {

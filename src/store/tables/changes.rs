@@ -158,7 +158,7 @@ impl Changes {
     /// Adds an entry of other changes, as [`each_entry`](Self::each_entry) passes it.
     pub fn put_entry(&mut self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
         let is_table = key.first().is_some_and(|of| usize::from(*of) < ALL.len());
-        let is_change = matches!(value.split_first(), Some((&PUT, _)) | Some((&DELETE, [])));
+        let is_change = matches!(value.split_first(), Some((&PUT, _) | (&DELETE, [])));
         if !(is_table && is_change) {
             return Err(StoreError::Protocol("a change cannot be decoded"));
         }

@@ -74,6 +74,13 @@ impl SiteIds {
         Ok(SiteId(id))
     }
 
+    /// Returns whether a site was assigned its id after these were loaded, in a cluster bank.
+    #[must_use]
+    pub fn is_new(&self, site: SiteId) -> bool {
+        let before = self.loaded.get((site.0 % SHARDS) as usize);
+        before.is_some_and(|before| site.0 / SHARDS >= *before)
+    }
+
     /// Returns the shards with new sites in a cluster bank, each with the number of its assigned ids.
     #[must_use]
     pub fn changed_shards(&self) -> Vec<(u32, u32)> {
@@ -82,7 +89,7 @@ impl SiteIds {
         changed.map(|((shard, now), _)| (shard, *now)).collect()
     }
 
-    /// Takes over the numbers of ids that other processes assigned in their shards.
+    /// Adds the ids that other processes assigned in their shards.
     pub fn merge(&mut self, changed: &[(u32, u32)]) {
         for (shard, assigned) in changed {
             if let Some(own) = self.by_shard.get_mut(*shard as usize) {

@@ -3,20 +3,17 @@
 //! A request starts with the byte [`INGEST`], by which it differs from those of the store, and a kind. Numbers are
 //! little-endian.
 
-use seedbank_store::StoreError;
+use seedbank_store::{Entry, StoreError};
 
 /// The first byte of a request of an ingest. Requests of the store start with the length of a field, never 0.
 pub(super) const INGEST: u8 = 0;
 
-/// The size in bytes at which entries are sent.
-pub(super) const MESSAGE_BYTES: usize = 256 << 10;
-
 /// What a request asks for. The discriminants are sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::engine) enum Kind {
-    /// Begin an ingest: packed `Begin`.
+    /// Begin an ingest: `Begin` as JSON.
     Begin = 0,
-    /// Run a step: packed `Step`. Answer: its packed result.
+    /// Run a step: `Step` as JSON. Answer: its result as JSON.
     Step = 1,
     /// Receive entries: the stream, then for each entry the lengths of key and value, and both.
     Entries = 2,
@@ -29,7 +26,7 @@ pub(in crate::engine) fn malformed() -> StoreError {
     StoreError::Protocol("a request of an ingest cannot be decoded")
 }
 
-/// Returns a request with a packed body.
+/// Returns a request with a body.
 pub(in crate::engine) fn request(kind: Kind, body: &[u8]) -> Vec<u8> {
     [&[INGEST, kind as u8], body].concat()
 }
@@ -63,9 +60,7 @@ pub(super) fn put_entry(request: &mut Vec<u8>, key: &[u8], value: &[u8]) -> Resu
 }
 
 /// Takes the next entry off a request; `None` at its end.
-pub(super) fn next_entry<'a>(
-    entries: &mut &'a [u8],
-) -> Result<Option<(&'a [u8], &'a [u8])>, StoreError> {
+pub(super) fn next_entry<'a>(entries: &mut &'a [u8]) -> Result<Option<Entry<'a>>, StoreError> {
     if entries.is_empty() {
         return Ok(None);
     }

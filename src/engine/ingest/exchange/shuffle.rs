@@ -3,13 +3,17 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::request::{self, MESSAGE_BYTES};
+use super::request;
 use super::stream::{Route, Stream};
 use crate::engine::Result;
 use crate::engine::ingest::memory::share_of;
 use crate::engine::processes::{Processes, ReceiveEntries};
 use seedbank_algorithms::page::SiteId;
 use seedbank_store::{RemoteProcess, SiteParts, Sorted, Sorter, Store, StoreError};
+
+/// The least and the largest size in bytes at which entries are sent.
+const MIN_MESSAGE: usize = 4 << 10;
+const MAX_MESSAGE: usize = 256 << 10;
 
 /// The entries that a process has received and not read yet, by stream.
 struct Inboxes(Vec<Mutex<Option<Sorter>>>);
@@ -70,6 +74,8 @@ pub(in crate::engine) struct Exchange {
     /// The other processes, by number; `None` for this one.
     others: Vec<Option<Arc<dyn RemoteProcess>>>,
     inboxes: Arc<Inboxes>,
+    /// The size in bytes at which entries are sent.
+    message_bytes: usize,
 }
 
 impl Exchange {
@@ -83,11 +89,14 @@ impl Exchange {
     ) -> Result<Arc<Self>> {
         let single = StoreError::Protocol("the bank is no cluster bank");
         let inboxes = Arc::new(Inboxes::new(folder, share_of(memory)));
+        let others = processes.by_number()?.to_vec();
         let exchange = Arc::new(Self {
             process: processes.number,
             parts: store.site_parts().ok_or(single)?,
             owners: processes.owners()?.to_vec(),
-            others: processes.by_number()?.to_vec(),
+            // The messages that are being filled for all processes take a share together.
+            message_bytes: (share_of(memory) / others.len().max(1)).clamp(MIN_MESSAGE, MAX_MESSAGE),
+            others,
             inboxes: Arc::clone(&inboxes),
         });
         processes.set_receiver(Some(inboxes));
@@ -153,7 +162,7 @@ pub(in crate::engine) enum Shuffle {
 }
 
 impl Shuffle {
-    /// Creates the sort of a stream. Nothing is added to it in other processes until all have sent what they have.
+    /// Creates the sort of a stream.
     pub(in crate::engine) fn of_stream(exchange: &Arc<Exchange>, stream: Stream) -> Self {
         Self::Sent(Sending {
             exchange: Arc::clone(exchange),
@@ -175,7 +184,9 @@ impl Shuffle {
         match self {
             Self::Local(_) => Ok(()),
             Self::Sent(sending) => {
-                (0..sending.outboxes.len()).try_for_each(|process| sending.flush(process))
+                (0..sending.outboxes.len()).try_for_each(|process| sending.flush(process))?;
+                sending.outboxes.iter_mut().for_each(Vec::shrink_to_fit);
+                Ok(())
             }
         }
     }
@@ -209,10 +220,8 @@ impl Sending {
             Some(owner) => self.add(owner, key, value),
             None => {
                 let own = self.exchange.process;
-                let others = (0..self.outboxes.len()).filter(|process| *process != own);
-                others
-                    .into_iter()
-                    .try_for_each(|process| self.add(process, key, value))
+                let mut others = (0..self.outboxes.len()).filter(|process| *process != own);
+                others.try_for_each(|process| self.add(process, key, value))
             }
         }
     }
@@ -224,7 +233,7 @@ impl Sending {
             request::start_entries(outbox, self.stream as u8);
         }
         request::put_entry(outbox, key, value)?;
-        if outbox.len() >= MESSAGE_BYTES {
+        if outbox.len() >= self.exchange.message_bytes {
             self.flush(process)?;
         }
         Ok(())

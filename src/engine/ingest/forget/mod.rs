@@ -37,7 +37,7 @@ use crate::engine::{Bank, EngineError, Result};
 use matches::{Matches, NameSet};
 use redact::{Redactor, is_in_reject_lists, redact_lists, redact_reject_lists};
 use seedbank_algorithms::watch::Watch;
-use seedbank_formats::ingest::{Format, RecordChunks, RecordSource};
+use seedbank_formats::ingest::{Format, Record, RecordChunks, RecordSource};
 use seedbank_store::records::{BatchId, BatchKind, BlocklistEntry};
 use seedbank_store::{Writer, tables};
 
@@ -191,64 +191,8 @@ impl Bank {
         let batch = passes.batch;
         passes.forgotten.pages.clone_from(&found.pages);
         passes.forgotten.sites = found.sites.keys().copied().collect();
-        // The removal must be applied whatever it loses.
-        let batch_request = IngestRequest {
-            format: Format::JsonLines,
-            max_loss: 100.0,
-            max_rejects: 0.0,
-            again: true,
-            memory: request.memory,
-            ..IngestRequest::default()
-        };
-        let source = RecordSource::from_bank(
-            "records".to_owned(),
-            RecordChunks(removal.records.into_iter()),
-        );
-        let mut inputs = Inputs {
-            sources: &mut [Box::new(source)],
-            are_of_request: false,
-            of_links: 1,
-            of_pages: 1,
-            names: Vec::new(),
-            name: "forgotten".to_owned(),
-        };
-        let rejects = RejectList::new(None, self.path(), batch)?;
-        let collector = passes.collector(None);
-        let options = BatchOptions {
-            snapshot: false,
-            as_of: None,
-        };
-        // Process 0 alone finds what to forget, and removes it.
-        let team = Team::default();
-        let mut worker = Worker::new(&mut passes, options);
-        let reading = Reading {
-            request: &batch_request,
-            inputs: &mut inputs,
-            naming,
-            rejects,
-        };
-        let (input, _) = reading.run(collector, &mut worker, &team)?;
-        let mut report = IngestReport::begun(inputs.name, BatchKind::Forget, input.read);
-        // Sites without pages have to be rewritten too, without their names.
-        for site in found.sites.keys() {
-            let touched = SiteDelta {
-                changed: true,
-                ..SiteDelta::default()
-            };
-            worker.passes.site(*site, &touched)?;
-        }
-        let batch_input = BatchInput {
-            time: 0,
-            any_seed: input.any_seed,
-        };
-        run_passes(
-            writer,
-            batch_input,
-            &batch_request,
-            &mut worker,
-            &team,
-            &mut report,
-        )?;
+        let mut report =
+            self.apply_removal(writer, &found, removal.records, request.memory, &mut passes)?;
         if let Some(limit) = request.max_pages.filter(|limit| found.pages.len() > *limit) {
             let extent = found.extent(limit, report.counts.links_removed);
             return Err(EngineError::ForgetsMore(Box::new(extent)));
@@ -290,5 +234,75 @@ impl Bank {
             has_damaged: self.path().join("damaged").is_dir(),
             seconds: begun.elapsed().as_secs_f64(),
         })
+    }
+
+    /// Runs the passes with the records that remove what was found.
+    fn apply_removal(
+        &self,
+        writer: &Writer,
+        found: &Matches,
+        records: Vec<Record>,
+        memory: usize,
+        passes: &mut Passes<'_>,
+    ) -> Result<IngestReport> {
+        let naming = writable_naming(writer)?;
+        // The removal must be applied whatever it loses.
+        let batch_request = IngestRequest {
+            format: Format::JsonLines,
+            max_loss: 100.0,
+            max_rejects: 0.0,
+            again: true,
+            memory,
+            ..IngestRequest::default()
+        };
+        let source =
+            RecordSource::from_bank("records".to_owned(), RecordChunks(records.into_iter()));
+        let mut inputs = Inputs {
+            sources: &mut [Box::new(source)],
+            are_of_request: false,
+            of_links: 1,
+            of_pages: 1,
+            names: Vec::new(),
+            name: "forgotten".to_owned(),
+        };
+        let rejects = RejectList::new(None, self.path(), passes.batch)?;
+        let collector = passes.collector(None);
+        let options = BatchOptions {
+            snapshot: false,
+            as_of: None,
+        };
+        // Process 0 alone finds what to forget, and removes it.
+        let team = Team::default();
+        let mut worker = Worker::new(passes, options);
+        let reading = Reading {
+            request: &batch_request,
+            inputs: &mut inputs,
+            naming,
+            rejects,
+        };
+        let (input, _) = reading.run(collector, &mut worker, &team)?;
+        let mut report = IngestReport::begun(inputs.name, BatchKind::Forget, input.read);
+        // Sites without pages have to be rewritten too, without their names.
+        for site in found.sites.keys() {
+            let touched = SiteDelta {
+                changed: true,
+                ..SiteDelta::default()
+            };
+            worker.passes.site(*site, &touched)?;
+        }
+        let batch_input = BatchInput {
+            time: 0,
+            any_seed: input.any_seed,
+        };
+        let (worker, report_of) = (&mut worker, &mut report);
+        run_passes(
+            writer,
+            batch_input,
+            &batch_request,
+            worker,
+            &team,
+            report_of,
+        )?;
+        Ok(report)
     }
 }

@@ -18,6 +18,7 @@ use serde::de::DeserializeOwned;
 use super::exchange::request::{self, Kind};
 use super::exchange::shuffle::Exchange;
 use super::worker::BatchOptions;
+use crate::engine::failing_watch::{FailingWatch, first_failure};
 use crate::engine::processes::Processes;
 use crate::engine::{EngineError, Result};
 use seedbank_formats::ingest::{Format, Input};
@@ -35,6 +36,8 @@ struct Members<'a> {
     local: &'a Processes,
     exchange: Arc<Exchange>,
     others: Vec<Arc<dyn RemoteProcess>>,
+    /// Stops the passes of this process once another has failed.
+    watch: &'a FailingWatch<'a>,
 }
 
 impl<'a> Team<'a> {
@@ -44,16 +47,19 @@ impl<'a> Team<'a> {
         writer: &Writer,
         memory: usize,
         options: BatchOptions,
+        watch: &'a FailingWatch<'a>,
     ) -> Result<Self> {
         let Some(local) = local.filter(|local| local.are_connected()) else {
             return Ok(Self::default());
         };
         local.parts.serve_writer(writer);
-        let exchange = Exchange::begin(local, writer, &writer.spill_folder(), memory)?;
+        let exchange = Exchange::begin(local, writer, &writer.spill_folder(), memory);
+        let exchange = exchange.inspect_err(|_| local.parts.close_all())?;
         let team = Self(Some(Members {
             local,
             exchange,
             others: local.by_number()?.iter().flatten().cloned().collect(),
+            watch,
         }));
         let begin = Begin { options, memory };
         let request = request::request(Kind::Begin, &encoded(&begin)?);
@@ -66,29 +72,23 @@ impl<'a> Team<'a> {
         self.0.as_ref().map(|members| &members.exchange)
     }
 
-    /// Divides the inputs of a batch. Returns the share of each process, that of this one first; `None` if this one
-    /// has to read all of them.
+    /// Divides the inputs of a batch, whose sources have these names, among the processes. Returns the inputs, and the
+    /// numbers of those that each process reads; `None` if this one has to read all.
     pub(in crate::engine) fn divide(
         &self,
         format: &Format,
         inputs: &[Input],
-    ) -> Result<Option<Vec<Share>>> {
-        let is_alone = self.0.is_none() || inputs.len() < 2;
-        let Some(all) = Share::of_inputs(format, inputs).filter(|_| !is_alone) else {
-            return Ok(None);
-        };
-        // A source for each input: an archive can have several.
-        if format.sources(inputs).len() != inputs.len() {
+        names: &[String],
+    ) -> Result<Option<(Share, Vec<Vec<u32>>)>> {
+        if inputs.len() < 2 {
             return Ok(None);
         }
-        let readable = self.run(&Step::Look(all.clone()), || Ok(Vec::new()))?;
-        let shares = all.divide(&readable).into_iter();
-        let share = |numbers| {
-            let mut share = all.clone();
-            share.numbers = numbers;
-            share
+        let Some(share) = Share::of_inputs(format, inputs, names) else {
+            return Ok(None);
         };
-        Ok(Some(shares.map(share).collect()))
+        let readable = self.run(&Step::FindReadable(share.clone()), || Ok(Vec::new()))?;
+        let numbers = share.divide(&readable);
+        Ok(Some((share, numbers)))
     }
 
     /// Runs a step in all processes: in this one, `own`. Returns the results by process.
@@ -119,35 +119,48 @@ impl<'a> Team<'a> {
         own: impl FnOnce() -> Result<T>,
     ) -> Result<Vec<T>> {
         let processes = self.0.as_ref().map_or(&[][..], |members| &members.others);
-        thread::scope(|scope| {
+        let results = thread::scope(|scope| {
             let mut calls = Vec::new();
             for (member, process) in processes.iter().enumerate() {
                 let request = request(member);
-                let call = move || Ok::<_, EngineError>(process.call(&request)?);
+                let call = move || {
+                    let answer = process.call(&request).map_err(EngineError::from);
+                    let result = answer.and_then(|answer| {
+                        decoded(if answer.is_empty() { b"null" } else { &answer })
+                    });
+                    if result.is_err() {
+                        self.fail();
+                    }
+                    result
+                };
                 let thread = thread::Builder::new().name("step".to_owned());
-                calls.push(
-                    thread
-                        .spawn_scoped(scope, call)
-                        .map_err(EngineError::Threads)?,
-                );
+                let thread = thread.spawn_scoped(scope, call);
+                calls.push(thread.map_err(EngineError::Threads));
             }
+            // If this process fails or panics, the steps of the others end early.
+            let mut guard = FailOnDrop(Some(self));
             let own = own();
-            if own.is_err() {
-                // The steps of the others end early.
-                self.end();
+            if own.is_ok() {
+                guard.0 = None;
             }
-            let ended = calls.into_iter().map(|call| {
+            drop(guard);
+            let mut results = vec![own];
+            for call in calls {
                 let panicked = EngineError::Internal("a call of another process has panicked");
-                call.join().unwrap_or(Err(panicked))
-            });
-            let ended: Vec<Result<Vec<u8>>> = ended.collect();
-            let mut results = vec![own?];
-            for answer in ended {
-                let answer = answer?;
-                results.push(decoded(if answer.is_empty() { b"null" } else { &answer })?);
+                results.push(call.and_then(|call| call.join().unwrap_or(Err(panicked))));
             }
-            Ok(results)
-        })
+            results
+        });
+        first_failure(results)
+    }
+
+    /// Stops the running step in all processes, and ends the ingest in the others.
+    fn fail(&self) {
+        if let Some(members) = &self.0
+            && members.watch.fail()
+        {
+            self.end();
+        }
     }
 
     /// Ends the ingest in the other processes.
@@ -163,6 +176,17 @@ impl<'a> Team<'a> {
                 let _ = thread::Builder::new().spawn_scoped(scope, call);
             }
         });
+    }
+}
+
+/// Ends the running step when it is dropped, unless it was disarmed.
+struct FailOnDrop<'t, 'a>(Option<&'t Team<'a>>);
+
+impl Drop for FailOnDrop<'_, '_> {
+    fn drop(&mut self) {
+        if let Some(team) = self.0 {
+            team.fail();
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::share::Share;
 use super::step::{Begin, ReadResult, Step};
-use crate::engine::ingest::bad_records;
+use crate::engine::ingest::bad_records::unread;
 use crate::engine::ingest::blocklist::Blocklist;
 use crate::engine::ingest::exchange::request::{self, Kind};
 use crate::engine::ingest::exchange::shuffle::{Exchange, Shuffle};
@@ -17,11 +17,12 @@ use crate::engine::ingest::exchange::stream::Stream;
 use crate::engine::ingest::fetch_times::FetchTimes;
 use crate::engine::ingest::naming::writable_naming;
 use crate::engine::ingest::passes::Passes;
-use crate::engine::ingest::read_share::{SentRejects, read_share};
+use crate::engine::ingest::read_share::{ReadSources, SentRejects, read_share};
 use crate::engine::ingest::worker::Worker;
 use crate::engine::processes::Processes;
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest::{ReadError, read_all_pieces};
 use seedbank_store::{Changes, StoreError};
 
 /// The ingest that this process takes part in, if there is one.
@@ -100,8 +101,10 @@ impl IngestSessions {
                     let mut worker = Worker::new(&mut passes, begin.options);
                     // If the receiver is gone, so is that of the steps.
                     let _ = ready.send(Ok(()));
+                    let mut share = Share::default();
                     while let Ok((step, answer)) = requested.recv() {
-                        let result = run_step(&processes, &mut worker, step, begin.memory);
+                        let (share, memory) = (&mut share, begin.memory);
+                        let result = run_step(&processes, &mut worker, step, share, memory);
                         let _ = answer.send(result);
                     }
                 }
@@ -140,11 +143,15 @@ fn run_step(
     processes: &Processes,
     worker: &mut Worker<'_, '_>,
     step: Step,
+    share: &mut Share,
     memory: usize,
 ) -> Result<Vec<u8>> {
     match step {
-        Step::Look(share) => encoded(&share.readable()),
-        Step::Read(share) => encoded(&read(worker, &share, memory)?),
+        Step::FindReadable(inputs) => {
+            *share = inputs;
+            encoded(&share.readable())
+        }
+        Step::Read(numbers) => encoded(&read(worker, share, &numbers, memory)?),
         Step::FindLosers => encoded(&worker.find_losers()?),
         Step::Deduplicate => encoded(&worker.deduplicate()?),
         Step::Resolve => encoded(&worker.resolve()?),
@@ -176,39 +183,53 @@ fn keep_changes(processes: &Processes, passes: &mut Passes<'_>) -> Result<()> {
     Ok(sent.flush()?)
 }
 
-/// Reads the inputs of a share.
-fn read(worker: &mut Worker<'_, '_>, share: &Share, memory: usize) -> Result<ReadResult> {
+/// Reads inputs, given their numbers.
+fn read(
+    worker: &mut Worker<'_, '_>,
+    share: &Share,
+    numbers: &[u32],
+    memory: usize,
+) -> Result<ReadResult> {
     let passes = &*worker.passes;
     let exchange = passes.exchange.as_ref().ok_or_else(no_ingest)?;
     let naming = writable_naming(passes.store)?;
     let mut collector = passes.collector(Blocklist::load(passes.store)?);
     collector.number_portions(exchange.process(), exchange.processes())?;
-    let mut sources = share.sources()?;
+    let mut sources = share.sources(numbers)?;
     for source in &mut sources {
         source.limit_memory(memory);
     }
     let mut rejects = SentRejects::new(exchange);
-    let is_input = |_| true;
+    let mut list = |source: u32, reject: &_| {
+        let number = numbers.get(source as usize).copied();
+        rejects.list(number.ok_or_else(no_ingest)?, reject)
+    };
+    let (read_all, sources): (ReadSources, _) = (read_all_pieces, &mut sources);
+    let watch = passes.watch;
     let read = read_share(
-        &mut sources,
+        read_all,
+        sources,
         naming,
         &mut collector,
-        is_input,
-        passes.watch,
-        &mut |piece, reject| {
-            let number = share.numbers.get(piece as usize);
-            rejects.list(number.copied().ok_or_else(no_ingest)?, reject)
-        },
+        |_| true,
+        watch,
+        &mut list,
     );
-    let (read, is_hopeless) = bad_records::or_hopeless(read)?;
+    let read = match read {
+        Err(ReadError::Input(error)) => {
+            return Ok(ReadResult {
+                failure: Some(error.to_string()),
+                ..ReadResult::default()
+            });
+        }
+        read => read.map_err(unread)?,
+    };
     rejects.flush()?;
-    let blocked = collector.blocked();
-    let any_seed = worker.collect(collector)?;
     Ok(ReadResult {
         read,
-        is_hopeless,
-        blocked,
-        any_seed,
+        failure: None,
+        blocked: collector.blocked(),
+        any_seed: worker.collect(collector)?,
     })
 }
 

@@ -8,7 +8,7 @@ use crate::engine::ingest::worker::BatchOptions;
 use seedbank_formats::ingest::ReadSummary;
 
 /// What an ingest begins with.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Begin {
     pub(super) options: BatchOptions,
     /// The memory of each process in bytes.
@@ -18,10 +18,10 @@ pub(super) struct Begin {
 /// A step. All processes run the same one at the same time.
 #[derive(Serialize, Deserialize)]
 pub(in crate::engine) enum Step {
-    /// Tell which inputs of the share this process can read.
-    Look(Share),
-    /// Read inputs.
-    Read(Share),
+    /// Remember the inputs of the batch, and tell which of them this process can read.
+    FindReadable(Share),
+    /// Read the inputs with these numbers, ascending.
+    Read(Vec<u32>),
     /// Methods of [`Worker`](crate::engine::ingest::worker::Worker).
     FindLosers,
     Deduplicate,
@@ -42,11 +42,11 @@ pub(in crate::engine) enum Step {
 }
 
 /// The result of reading inputs.
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 pub(in crate::engine) struct ReadResult {
     pub(in crate::engine) read: ReadSummary,
-    /// Whether reading ended because most records are bad.
-    pub(in crate::engine) is_hopeless: bool,
+    /// Why an input cannot be read.
+    pub(in crate::engine) failure: Option<String>,
     pub(in crate::engine) blocked: BlockedCounts,
     /// Whether a fetch has an origin.
     pub(in crate::engine) any_seed: bool,

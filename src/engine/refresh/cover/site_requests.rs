@@ -14,8 +14,8 @@ use super::evidence::Picked;
 use super::reach::Uncovered;
 use super::select_sites::{Selected, select_each};
 use super::sites::{CoverSite, load_in_groups};
+use crate::engine::failing_watch::{FailingWatch, first_failure};
 use crate::engine::refresh::run_context::RunContext;
-use crate::engine::refresh::site_processes::SiteProcesses;
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cover::Choice;
 use seedbank_algorithms::page::PageId;
@@ -26,7 +26,7 @@ use seedbank_store::{PublishedState, RemoteProcess, StoreError};
 pub(super) const SITES: u8 = u8::MAX - 1;
 
 /// The number of crawled pages of the sites of a request.
-const REQUEST_PAGES: u64 = 1 << 18;
+const REQUEST_PAGES: u64 = 1 << 16;
 
 /// What is computed for each site.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -118,72 +118,116 @@ pub(super) fn values(context: RunContext<'_, Choice>, sites: &[&CoverSite]) -> R
 }
 
 /// Computes the values of sites, each in the process that has it. Returns them in the order of the sites.
+///
+/// Fails if another process fails or is lost.
 pub(super) fn values_of_all(
     context: RunContext<'_, Choice>,
     sites: &[&CoverSite],
 ) -> Result<Vec<i64>> {
-    let seats = vec![0; sites.len()];
-    let own = |sites: &[&CoverSite], _: &[u32]| values(context, sites);
-    for_all(context, SiteTask::Value, (sites, &seats), own, Ok)
+    let work = SiteWork {
+        task: SiteTask::Value,
+        sites,
+        seats: &vec![0; sites.len()],
+    };
+    for_all(
+        context,
+        work,
+        |context, sites, _| values(context, sites),
+        Ok,
+    )
 }
 
 /// Selects on sites, each in the process that has it. Returns the results in the order of the sites.
+///
+/// Fails if another process fails or is lost.
 pub(super) fn select_on_all(
     context: RunContext<'_, Choice>,
     sites: &[&CoverSite],
     seats: &[u32],
 ) -> Result<Vec<Selected>> {
-    let own = |sites: &[&CoverSite], seats: &[u32]| select_each(context, sites, seats);
-    let read = SentSelection::into_selected;
-    for_all(context, SiteTask::Select, (sites, seats), own, read)
+    let work = SiteWork {
+        task: SiteTask::Select,
+        sites,
+        seats,
+    };
+    for_all(context, work, select_each, SentSelection::into_selected)
+}
+
+/// Sites, and what is to be computed for each, given its seats.
+#[derive(Clone, Copy)]
+struct SiteWork<'a> {
+    task: SiteTask,
+    sites: &'a [&'a CoverSite],
+    seats: &'a [u32],
 }
 
 /// Sites of one other process: their positions, and the process.
 type OfProcess<'a> = (Vec<usize>, &'a Arc<dyn RemoteProcess>);
 
-/// Computes something for each site with its seats: here for the sites of this process, and elsewhere by requests. `read`
-/// converts what other processes send.
+/// Computes something for each site: by `own` for the sites of this process, and elsewhere by requests. `read` converts
+/// what other processes send.
 fn for_all<S: for<'de> Deserialize<'de> + Send, T: Send>(
     context: RunContext<'_, Choice>,
-    task: SiteTask,
-    (sites, seats): (&[&CoverSite], &[u32]),
-    own: impl FnOnce(&[&CoverSite], &[u32]) -> Result<Vec<T>>,
+    work: SiteWork<'_>,
+    own: impl FnOnce(RunContext<'_, Choice>, &[&CoverSite], &[u32]) -> Result<Vec<T>>,
     read: impl Fn(S) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
+    let SiteWork { sites, seats, .. } = work;
     let Some(processes) = context.processes else {
-        return own(sites, seats);
+        return own(context, sites, seats);
     };
     let mut here = Vec::new();
     let mut elsewhere: BTreeMap<usize, OfProcess<'_>> = BTreeMap::new();
     for (at, site) in sites.iter().enumerate() {
         match processes.of_site(site.id) {
             None => here.push(at),
-            Some((part, process)) => {
-                let of_part = elsewhere.entry(part);
-                of_part.or_insert_with(|| (Vec::new(), process)).0.push(at);
+            Some((number, process)) => {
+                let of_process = elsewhere.entry(number);
+                of_process
+                    .or_insert_with(|| (Vec::new(), process))
+                    .0
+                    .push(at);
             }
         }
     }
-    let mut results: Vec<Option<T>> = sites.iter().map(|_| None).collect();
+    // All end once one of them has failed.
+    let watch = FailingWatch::new(context.watch);
+    let context = RunContext {
+        watch: &watch,
+        ..context
+    };
     let all = thread::scope(|scope| {
         let mut calls = Vec::new();
         for (positions, process) in elsewhere.values() {
-            let work = || remote(processes, process, task, positions, (sites, seats), &read);
+            let call = || {
+                let results = remote(context, process, work, positions, &read);
+                if results.is_err() {
+                    watch.fail();
+                }
+                results
+            };
             let thread = thread::Builder::new().name("sites".to_owned());
-            let thread = thread.spawn_scoped(scope, work);
-            calls.push((positions, thread.map_err(EngineError::Threads)?));
+            calls.push(
+                thread
+                    .spawn_scoped(scope, call)
+                    .map_err(EngineError::Threads),
+            );
         }
         let own_sites: Vec<&CoverSite> = here.iter().map(|at| sites[*at]).collect();
         let own_seats: Vec<u32> = here.iter().map(|at| seats[*at]).collect();
-        let own = own(&own_sites, &own_seats);
-        let mut all = vec![(&here, own?)];
-        for (positions, call) in calls {
-            let panicked = EngineError::Internal("a call of another process has panicked");
-            all.push((positions, call.join().unwrap_or(Err(panicked))?));
+        let mut all = vec![own(context, &own_sites, &own_seats)];
+        if all[0].is_err() {
+            watch.fail();
         }
-        Ok::<_, EngineError>(all)
-    })?;
-    for (positions, of_process) in all {
+        for call in calls {
+            let panicked = EngineError::Internal("a call of another process has panicked");
+            all.push(call.and_then(|call| call.join().unwrap_or(Err(panicked))));
+        }
+        all
+    });
+    let positions = std::iter::once(&here).chain(elsewhere.values().map(|of| &of.0));
+    let mut results: Vec<Option<T>> = sites.iter().map(|_| None).collect();
+    for (positions, of_process) in positions.zip(first_failure(all)?) {
         for (at, result) in positions.iter().zip(of_process) {
             results[*at] = Some(result);
         }
@@ -194,16 +238,18 @@ fn for_all<S: for<'de> Deserialize<'de> + Send, T: Send>(
 
 /// Lets another process compute the sites at these positions, some at a time.
 fn remote<S: for<'de> Deserialize<'de>, T>(
-    processes: &SiteProcesses,
+    context: RunContext<'_, Choice>,
     process: &Arc<dyn RemoteProcess>,
-    task: SiteTask,
+    work: SiteWork<'_>,
     positions: &[usize],
-    (sites, seats): (&[&CoverSite], &[u32]),
     read: &impl Fn(S) -> Result<T>,
 ) -> Result<Vec<T>> {
+    let SiteWork { task, sites, seats } = work;
+    let processes = context.processes.ok_or_else(malformed)?;
     let mut results = Vec::with_capacity(positions.len());
     let mut left = positions;
     while !left.is_empty() {
+        context.watch.proceed()?;
         let mut pages = 0;
         let mut count = 0;
         for at in left {
@@ -233,6 +279,7 @@ fn remote<S: for<'de> Deserialize<'de>, T>(
         for result in sent {
             results.push(read(result)?);
         }
+        context.watch.advance(some.len() as u64);
     }
     Ok(results)
 }

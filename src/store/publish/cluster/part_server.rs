@@ -158,8 +158,7 @@ impl PartServer {
                 let part = self.part(&mut fields)?;
                 let memory = usize::try_from(fields.number()?).unwrap_or(usize::MAX);
                 if let Some(open) = lock(&self.open).writers.get_mut(&part) {
-                    // All parts of the process share it.
-                    open.memory = memory / self.own.len().max(1);
+                    open.memory = memory;
                     open.writer.limit_memory(memory);
                 }
                 Message::default()
@@ -234,8 +233,7 @@ impl PartServer {
         Store::of_parts(self.parts, databases).ok_or_else(not_open)
     }
 
-    /// Opens the published state of all parts that a process calls `state`: those of this process, and through `others`
-    /// those of other processes.
+    /// Opens a published state of all parts: those of this process, and through `others` those of other processes.
     pub fn open_published(
         &self,
         state: PublishedState,

@@ -1,4 +1,4 @@
-//! Published states of cluster banks, as processes call them in requests, and open for reading.
+//! Published states of cluster banks: their identities in requests, and the states opened for reading.
 
 use std::fs::File;
 use std::ops::Deref;
