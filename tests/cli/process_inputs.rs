@@ -32,9 +32,8 @@ fn lines(file: u32) -> String {
             page + 6
         )
     };
-    let mut text: String = (0..20).map(line).collect();
-    text.push_str(&format!("not a record of file {file}\n"));
-    text
+    let text: String = (0..20).map(line).collect();
+    text + &format!("not a record of file {file}\n")
 }
 
 #[test]

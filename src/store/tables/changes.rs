@@ -155,7 +155,7 @@ impl Changes {
         Ok(parts)
     }
 
-    /// Adds an entry of other changes, as [`each_entry`](Self::each_entry) passes it.
+    /// Adds an encoded change, such as [`PartServer::keep_changes`](crate::PartServer::keep_changes) passes on.
     pub fn put_entry(&mut self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
         let is_table = key.first().is_some_and(|of| usize::from(*of) < ALL.len());
         let is_change = matches!(value.split_first(), Some((&PUT, _) | (&DELETE, [])));
