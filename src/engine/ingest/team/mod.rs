@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use super::exchange::request::{self, Kind};
 use super::exchange::shuffle::Exchange;
 use super::worker::BatchOptions;
-use crate::engine::failing_watch::{FailingWatch, first_failure};
+use crate::engine::failing_watch::FailingWatch;
 use crate::engine::processes::Processes;
 use crate::engine::{EngineError, Result};
 use seedbank_formats::ingest::{Format, Input};
@@ -118,46 +118,42 @@ impl<'a> Team<'a> {
         request: impl Fn(usize) -> Vec<u8>,
         own: impl FnOnce() -> Result<T>,
     ) -> Result<Vec<T>> {
-        let processes = self.0.as_ref().map_or(&[][..], |members| &members.others);
+        let Some(members) = &self.0 else {
+            return Ok(vec![own()?]);
+        };
         let results = thread::scope(|scope| {
             let mut calls = Vec::new();
-            for (member, process) in processes.iter().enumerate() {
+            for (member, process) in members.others.iter().enumerate() {
                 let request = request(member);
                 let call = move || {
                     let answer = process.call(&request).map_err(EngineError::from);
                     let result = answer.and_then(|answer| {
                         decoded(if answer.is_empty() { b"null" } else { &answer })
                     });
-                    if result.is_err() {
-                        self.fail();
-                    }
-                    result
+                    result.map_err(|error| self.fail(error)).ok()
                 };
                 let thread = thread::Builder::new().name("step".to_owned());
-                let thread = thread.spawn_scoped(scope, call);
-                calls.push(thread.map_err(EngineError::Threads));
+                let thread = thread
+                    .spawn_scoped(scope, call)
+                    .map_err(EngineError::Threads);
+                calls.push(thread.map_err(|error| self.fail(error)).ok());
             }
-            // If this process fails or panics, the steps of the others end early.
-            let mut guard = FailOnDrop(Some(self));
+            // If this process panics, the steps of the others end early.
+            let guard = FailOnDrop(Some(self));
             let own = own();
-            if own.is_ok() {
-                guard.0 = None;
-            }
-            drop(guard);
-            let mut results = vec![own];
-            for call in calls {
-                let panicked = EngineError::Internal("a call of another process has panicked");
-                results.push(call.and_then(|call| call.join().unwrap_or(Err(panicked))));
-            }
+            guard.disarm();
+            let mut results = vec![own.map_err(|error| self.fail(error)).ok()];
+            // The result of a panic is missing.
+            results.extend(calls.into_iter().map(|call| call?.join().ok()?));
             results
         });
-        first_failure(results)
+        members.watch.all(results)
     }
 
     /// Stops the running step in all processes, and ends the ingest in the others.
-    fn fail(&self) {
+    fn fail(&self, error: EngineError) {
         if let Some(members) = &self.0
-            && members.watch.fail()
+            && members.watch.fail(error)
         {
             self.end();
         }
@@ -182,10 +178,16 @@ impl<'a> Team<'a> {
 /// Ends the running step when it is dropped, unless it was disarmed.
 struct FailOnDrop<'t, 'a>(Option<&'t Team<'a>>);
 
+impl FailOnDrop<'_, '_> {
+    fn disarm(mut self) {
+        self.0 = None;
+    }
+}
+
 impl Drop for FailOnDrop<'_, '_> {
     fn drop(&mut self) {
         if let Some(team) = self.0 {
-            team.fail();
+            team.fail(EngineError::Internal("a step of an ingest has panicked"));
         }
     }
 }

@@ -14,7 +14,7 @@ use super::evidence::Picked;
 use super::reach::Uncovered;
 use super::select_sites::{Selected, select_each};
 use super::sites::{CoverSite, load_in_groups};
-use crate::engine::failing_watch::{FailingWatch, first_failure};
+use crate::engine::failing_watch::FailingWatch;
 use crate::engine::refresh::run_context::RunContext;
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cover::Choice;
@@ -201,33 +201,25 @@ fn for_all<S: for<'de> Deserialize<'de> + Send, T: Send>(
         for (positions, process) in elsewhere.values() {
             let call = || {
                 let results = remote(context, process, work, positions, &read);
-                if results.is_err() {
-                    watch.fail();
-                }
-                results
+                results.map_err(|error| watch.fail(error)).ok()
             };
             let thread = thread::Builder::new().name("sites".to_owned());
-            calls.push(
-                thread
-                    .spawn_scoped(scope, call)
-                    .map_err(EngineError::Threads),
-            );
+            let thread = thread
+                .spawn_scoped(scope, call)
+                .map_err(EngineError::Threads);
+            calls.push(thread.map_err(|error| watch.fail(error)).ok());
         }
         let own_sites: Vec<&CoverSite> = here.iter().map(|at| sites[*at]).collect();
         let own_seats: Vec<u32> = here.iter().map(|at| seats[*at]).collect();
-        let mut all = vec![own(context, &own_sites, &own_seats)];
-        if all[0].is_err() {
-            watch.fail();
-        }
-        for call in calls {
-            let panicked = EngineError::Internal("a call of another process has panicked");
-            all.push(call.and_then(|call| call.join().unwrap_or(Err(panicked))));
-        }
+        let own = own(context, &own_sites, &own_seats);
+        let mut all = vec![own.map_err(|error| watch.fail(error)).ok()];
+        // The result of a panic is missing.
+        all.extend(calls.into_iter().map(|call| call?.join().ok()?));
         all
     });
     let positions = std::iter::once(&here).chain(elsewhere.values().map(|of| &of.0));
     let mut results: Vec<Option<T>> = sites.iter().map(|_| None).collect();
-    for (positions, of_process) in positions.zip(first_failure(all)?) {
+    for (positions, of_process) in positions.zip(watch.all(all)?) {
         for (at, result) in positions.iter().zip(of_process) {
             results[*at] = Some(result);
         }
