@@ -7,6 +7,7 @@
 //!
 //! Each process serves the requests of each other, and sends requests to it over a connection of its own.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
@@ -121,8 +122,19 @@ impl<'a> Mesh<'a> {
         let (connected, results) = mpsc::channel();
         self.join_all(scope, &connected)?;
         drop(connected);
-        let stop = || self.stop.stopped();
-        let peers = coordinate(self.members, self.process, self.agreement, &stop)?;
+        // The others are not waited for once a connection to one of them has failed.
+        let failure = RefCell::new(None);
+        let stop = || {
+            let failed = results.try_iter().find_map(Result::err);
+            let mut failure = failure.borrow_mut();
+            *failure = failure.take().or(failed);
+            failure.is_some() || self.stop.stopped()
+        };
+        let accepted = coordinate(self.members, self.process, self.agreement, &stop);
+        let peers = match failure.into_inner() {
+            Some(failure) => return Err(failure),
+            None => accepted?,
+        };
         results.into_iter().collect::<Result<(), _>>()?;
         let peers: Vec<Arc<Peer>> = peers.into_iter().map(Arc::new).collect();
         self.set_peers(&peers);

@@ -173,6 +173,16 @@ pub enum MembersError {
         /// What is wrong with the list.
         source: BankRangesError,
     },
+    /// Two processes have the same address, on which each of them listens.
+    #[error("{address} is the address of process {first} and of process {second}")]
+    SharedAddress {
+        /// The address.
+        address: String,
+        /// The first process that has it.
+        first: usize,
+        /// The second process that has it.
+        second: usize,
+    },
     /// Two processes open the same bank.
     #[error("bank {bank} belongs to process {first} and to process {second}")]
     SharedBank {

@@ -57,7 +57,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// The address, `host:port`. A coordinator listens on it; otherwise, it only names the process in messages.
+    /// The address, `host:port`. A coordinator listens on it.
     #[must_use]
     pub fn address(&self) -> &str {
         &self.address
@@ -150,7 +150,7 @@ fn seconds(name: &'static str, found: u64) -> Result<Duration, MembersError> {
     })
 }
 
-/// Checks the processes one by one, then that no bank belongs to two of them.
+/// Checks the processes one by one, then that no address and no bank belongs to two of them.
 fn processes(entries: &[ProcessEntry]) -> Result<Vec<Process>, MembersError> {
     let mut owners = HashMap::new();
     let mut processes = Vec::with_capacity(entries.len());
@@ -159,6 +159,14 @@ fn processes(entries: &[ProcessEntry]) -> Result<Vec<Process>, MembersError> {
             return Err(MembersError::Address {
                 process,
                 address: entry.address.clone(),
+            });
+        }
+        let mut before = entries.iter().take(process);
+        if let Some(first) = before.position(|other| other.address == entry.address) {
+            return Err(MembersError::SharedAddress {
+                address: entry.address.clone(),
+                first,
+                second: process,
             });
         }
         let banks = bank_ranges::parse(&entry.banks)

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use seedbank_cluster::{ClusterError, Outcome, coordinate, finish, join};
+use seedbank_cluster::{ClusterError, Host, Outcome, Peer, coordinate, finish, join};
 
 use crate::support::{Folder, agreement, never, start_member};
 
@@ -167,68 +167,67 @@ fn a_handler_may_take_longer_than_patience() {
     });
 }
 
-#[test]
-fn a_running_handler_can_notice_that_the_coordinator_is_lost() {
+/// Process 0 and its connected member, process 1.
+fn connected() -> (Vec<Peer>, Host) {
     let folder = Folder::new(2, "");
     let members = folder.members();
     thread::scope(|scope| {
         let coordinator = scope.spawn(|| coordinate(&members, 0, &agreement(), &never));
         let host = join(&members, 1, 0, &agreement(), &never).unwrap();
-        let peers = coordinator.join().unwrap().unwrap();
-        assert!(host.loss().is_none());
-        let (called, calls) = mpsc::channel();
-        let handler = |_: &[u8]| {
-            called.send(()).map_err(|error| error.to_string())?;
-            while host.loss().is_none() {
-                thread::yield_now();
-            }
-            Ok(vec![])
-        };
-        thread::scope(|scope| {
-            let member = scope.spawn(|| host.serve(&handler, 1, &never));
-            let error = peers[0].call_until(b"x", &|| true).unwrap_err();
-            assert!(matches!(error, ClusterError::Interrupted), "{error}");
-            calls.recv().unwrap();
-            drop(peers);
-            let error = member.join().unwrap().unwrap_err();
-            assert_eq!(host.loss().unwrap().to_string(), error.to_string());
-            assert!(
-                matches!(error, ClusterError::Lost { process: 0, .. }),
-                "{error}"
-            );
-        });
+        (coordinator.join().unwrap().unwrap(), host)
+    })
+}
+
+#[test]
+fn a_running_handler_can_notice_that_the_coordinator_is_lost() {
+    let (peers, host) = connected();
+    assert!(host.loss().is_none());
+    let (called, calls) = mpsc::channel();
+    let handler = |_: &[u8]| {
+        called.send(()).map_err(|error| error.to_string())?;
+        while host.loss().is_none() {
+            thread::yield_now();
+        }
+        Ok(vec![])
+    };
+    thread::scope(|scope| {
+        let member = scope.spawn(|| host.serve(&handler, 1, &never));
+        let error = peers[0].call_until(b"x", &|| true).unwrap_err();
+        assert!(matches!(error, ClusterError::Interrupted), "{error}");
+        calls.recv().unwrap();
+        drop(peers);
+        let error = member.join().unwrap().unwrap_err();
+        assert_eq!(host.loss().unwrap().to_string(), error.to_string());
+        assert!(
+            matches!(error, ClusterError::Lost { process: 0, .. }),
+            "{error}"
+        );
     });
 }
 
 #[test]
 fn a_member_that_leaves_fails_pending_and_later_calls() {
-    let folder = Folder::new(2, "");
-    let members = folder.members();
+    let (peers, host) = connected();
     thread::scope(|scope| {
-        let coordinator = scope.spawn(|| coordinate(&members, 0, &agreement(), &never));
-        let host = join(&members, 1, 0, &agreement(), &never).unwrap();
-        let peers = coordinator.join().unwrap().unwrap();
-        thread::scope(|scope| {
-            let peer = &peers[0];
-            let calls = [1, 2, 3].map(|number| scope.spawn(move || peer.call(&[number])));
-            while peer.requests() < 3 {
-                thread::yield_now();
-            }
-            drop(host);
-            for call in calls {
-                let error = call.join().unwrap().unwrap_err();
-                assert!(
-                    matches!(error, ClusterError::Lost { process: 1, .. }),
-                    "{error}"
-                );
-            }
-        });
-        let error = peers[0].call(b"later").unwrap_err();
-        assert!(
-            matches!(error, ClusterError::Lost { process: 1, .. }),
-            "{error}"
-        );
+        let peer = &peers[0];
+        let calls = [1, 2, 3].map(|number| scope.spawn(move || peer.call(&[number])));
+        while peer.requests() < 3 {
+            thread::yield_now();
+        }
+        drop(host);
+        for call in calls {
+            let error = call.join().unwrap().unwrap_err();
+            assert!(
+                matches!(error, ClusterError::Lost { process: 1, .. }),
+                "{error}"
+            );
+        }
     });
+    let error = peers[0].call(b"later").unwrap_err();
+    assert!(
+        matches!(error, ClusterError::Lost { process: 1, .. }),
+        "{error}"
+    );
 }
 
 #[test]

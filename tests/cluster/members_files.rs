@@ -106,6 +106,10 @@ fn wrong_files_are_explained() {
             "the banks of process 1 are invalid: bank 4 is listed twice",
         ),
         (
+            process("a:1", "4"),
+            "a:1 is the address of process 0 and of process 1",
+        ),
+        (
             process("b:1", "4-5,2"),
             "bank 2 belongs to process 0 and to process 1",
         ),

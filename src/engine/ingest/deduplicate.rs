@@ -1,6 +1,8 @@
 //! Removes duplicate records of one URL in several portions: the latest counts, then the largest.
 //! URLs that are targets only of removed records do not count as named.
 
+use std::collections::BTreeMap;
+
 use roaring::{RoaringBitmap, RoaringTreemap};
 
 use super::exchange::shuffle::Shuffle;
@@ -18,6 +20,8 @@ use seedbank_store::{self, Sorted, Sorter};
 pub(super) struct Deduplicated {
     pub(super) urls: Shuffle,
     pub(super) pieces: Sorted,
+    /// Number of URLs of each portion that this process has read.
+    pub(super) lengths: BTreeMap<u32, u32>,
     /// Attributes of sites.
     pub(super) sites: SiteRecords,
     /// URLs, by [`of_portion`], that are targets only of removed records.
@@ -39,7 +43,7 @@ pub(super) fn find_losers(
     passes: &Passes<'_>,
 ) -> Result<RoaringTreemap> {
     let Some(exchange) = &passes.exchange else {
-        let is_compared = gathered.portions < 2 || !gathered.unrecorded.is_empty();
+        let is_compared = gathered.lengths.len() < 2 || !gathered.unrecorded.is_empty();
         return if is_compared {
             Ok(RoaringTreemap::new())
         } else {
@@ -68,6 +72,7 @@ pub(super) fn deduplicate(
     let mut input = Deduplicated {
         urls: gathered.urls,
         pieces: gathered.pieces,
+        lengths: gathered.lengths,
         sites: gathered.sites,
         unnamed: RoaringTreemap::new(),
         superseded: gathered.superseded + losers.len(),

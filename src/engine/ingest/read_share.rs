@@ -21,26 +21,34 @@ pub(super) type ReadSources = fn(
     &mut (dyn FnMut(ReadPiece) -> Result<()> + Send),
 ) -> Result<ReadSummary, ReadError<EngineError>>;
 
-/// Reads sources. `on_reject` is called with the number of the source of each listed reject; `is_input` tells whether
-/// a source is an input, and not a list of pages or of sites.
-pub(super) fn read_share(
-    read_sources: ReadSources,
-    sources: &mut [Box<dyn Source + '_>],
-    naming: Naming,
-    collector: &mut InputCollector,
-    is_input: impl Fn(u32) -> bool + Send + Sync,
-    watch: &dyn Watch,
-    on_reject: &mut (dyn FnMut(u32, &Reject) -> Result<()> + Send),
-) -> Result<ReadSummary, ReadError<EngineError>> {
-    read_sources(sources, naming, watch, &mut |piece| {
-        for (_, event) in &piece.events {
-            if let Event::Rejected(reject) = event {
-                on_reject(piece.source, reject)?;
+/// How the sources of a batch are read.
+pub(super) struct ShareReader<'a> {
+    pub(super) read: ReadSources,
+    pub(super) naming: Naming,
+    /// Number of sources that are inputs; those after them list pages and sites.
+    pub(super) of_links: usize,
+    pub(super) watch: &'a dyn Watch,
+}
+
+impl ShareReader<'_> {
+    /// Reads sources. Calls `on_reject` with each listed reject and the number of its source.
+    pub(super) fn collect(
+        &self,
+        sources: &mut [Box<dyn Source + '_>],
+        collector: &mut InputCollector,
+        on_reject: &mut (dyn FnMut(u32, &Reject) -> Result<()> + Send),
+    ) -> Result<ReadSummary, ReadError<EngineError>> {
+        let of_links = self.of_links;
+        (self.read)(sources, self.naming, self.watch, &mut |piece| {
+            for (_, event) in &piece.events {
+                if let Event::Rejected(reject) = event {
+                    on_reject(piece.source, reject)?;
+                }
             }
-        }
-        let of_links = is_input(piece.source);
-        collector.add(piece, of_links)
-    })
+            let is_input = (piece.source as usize) < of_links;
+            collector.add(piece, is_input)
+        })
+    }
 }
 
 /// Rejected records on their way to process 0, which lists those of all processes.

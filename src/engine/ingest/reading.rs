@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::bad_records::{bad_records, unread};
 use super::exchange::shuffle::Exchange;
 use super::gather::InputCollector;
-use super::read_share::{ReadSources, SentRejects, read_share};
+use super::read_share::{SentRejects, ShareReader};
 use super::reject_list::RejectList;
 use super::request::IngestRequest;
 use super::team::Team;
@@ -63,20 +63,15 @@ impl Reading<'_, '_, '_> {
         worker: &mut Worker<'_, '_>,
     ) -> Result<(ReadResult, RejectList)> {
         let watch = worker.passes.watch;
-        let (rejects, of_links) = (&mut self.rejects, self.inputs.of_links);
+        let rejects = &mut self.rejects;
         let mut list = |source, reject: &_| rejects.list(source, reject);
-        let is_input = |source: u32| (source as usize) < of_links;
-        let (sources, naming) = (&mut *self.inputs.sources, self.naming);
-        let early: ReadSources = read_pieces;
-        let read = read_share(
-            early,
-            sources,
-            naming,
-            &mut collector,
-            is_input,
+        let reader = ShareReader {
+            read: read_pieces,
+            naming: self.naming,
+            of_links: self.inputs.of_links,
             watch,
-            &mut list,
-        );
+        };
+        let read = reader.collect(self.inputs.sources, &mut collector, &mut list);
         let read = match read {
             Err(ReadError::MostAreBad(read)) => *read,
             read => read.map_err(unread)?,
@@ -119,20 +114,14 @@ impl Reading<'_, '_, '_> {
         let mut sent = SentRejects::new(exchange);
         collector.number_portions(exchange.process(), exchange.processes())?;
         let own = || {
-            let of_links = self.inputs.of_links;
-            let is_input = |source: u32| (source as usize) < of_links;
             let mut list = |source, reject: &_| sent.list(source, reject);
-            let (sources, naming) = (&mut *self.inputs.sources, self.naming);
-            let all: ReadSources = read_all_pieces;
-            let read = read_share(
-                all,
-                sources,
-                naming,
-                &mut collector,
-                is_input,
+            let reader = ShareReader {
+                read: read_all_pieces,
+                naming: self.naming,
+                of_links: self.inputs.of_links,
                 watch,
-                &mut list,
-            );
+            };
+            let read = reader.collect(self.inputs.sources, &mut collector, &mut list);
             let read = read.map_err(unread)?;
             sent.flush()?;
             watch.stage("sort", None);

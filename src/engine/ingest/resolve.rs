@@ -5,6 +5,8 @@
 //! looked up once, together with its neighbours, and new pages get their ids site by site. Then
 //! each portion's pieces get the ids of its URLs, which are held for one portion at a time.
 
+use std::collections::BTreeMap;
+
 use roaring::RoaringTreemap;
 
 use super::canonical::{PAGE, PIECE, by_record, split_key};
@@ -154,9 +156,10 @@ pub(super) fn resolve(
     })
 }
 
-/// Groups the pieces of records, with page ids instead of ranks.
+/// Groups the pieces of records, with page ids instead of ranks. `lengths` are the numbers of URLs of portions.
 pub(super) fn group_by_page(
     mut pieces: Sorted,
+    lengths: &BTreeMap<u32, u32>,
     resolved: Resolved,
     passes: &mut Passes<'_>,
 ) -> Result<()> {
@@ -172,10 +175,15 @@ pub(super) fn group_by_page(
     let mut bytes = Vec::new();
     while let Some(next) = numbers.peek()? {
         let portion: [u8; 4] = group(next)?;
+        let length = lengths.get(&u32::from_be_bytes(portion)).copied();
         found.clear();
         // They come in the order of ranks. Nodes of a graph without a valid URL have no page, and nothing refers to them.
         while let Some((key, value)) = numbers.next_under(&portion)? {
             let rank = Fields(&key[portion.len()..]).u32()?;
+            // Other processes send ranks too.
+            if length.is_none_or(|length| rank >= length) {
+                return Err(unknown());
+            }
             found.resize(rank as usize, NO_PAGE);
             found.push(Fields(value).page()?);
         }

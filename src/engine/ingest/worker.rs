@@ -1,5 +1,7 @@
 //! The steps of an ingest in one process: runs of passes between which entries reach other processes.
 
+use std::collections::BTreeMap;
+
 use roaring::RoaringTreemap;
 use serde::{Deserialize, Serialize};
 
@@ -62,8 +64,8 @@ enum Stage {
     /// The input of this process, and the records that others supersede.
     Collected(Box<CollectedInput>, RoaringTreemap),
     Deduplicated(Box<Deduplicated>),
-    /// Pieces of records, and the ids of their URLs.
-    Resolved(Box<(Sorted, Resolved)>),
+    /// Pieces of records of portions with these numbers of URLs, and the ids of the URLs.
+    Resolved(Box<(Sorted, BTreeMap<u32, u32>, Resolved)>),
 }
 
 /// The result of resolving URLs.
@@ -182,7 +184,7 @@ impl<'p, 'a> Worker<'p, 'a> {
             next_site: passes.counters.next_site,
             sites: passes.of_sites,
         };
-        self.stage = Stage::Resolved(Box::new((input.pieces, resolved)));
+        self.stage = Stage::Resolved(Box::new((input.pieces, input.lengths, resolved)));
         Ok(result)
     }
 
@@ -191,14 +193,14 @@ impl<'p, 'a> Worker<'p, 'a> {
         let Stage::Resolved(resolved) = self.take_stage() else {
             return Err(out_of_order());
         };
-        let (pieces, mut resolved) = *resolved;
+        let (pieces, lengths, mut resolved) = *resolved;
         let passes = &mut *self.passes;
         if let Some(exchange) = &passes.exchange {
             resolved.superseded |= numbers_of(exchange.received(Stream::Superseded)?)?;
             passes.fetches.receive_new_pages(exchange)?;
             passes.aliases.receive_named(exchange)?;
         }
-        group_by_page(pieces, resolved, passes)?;
+        group_by_page(pieces, &lengths, resolved, passes)?;
         if let Some(exchange) = &passes.exchange
             && !exchange.is_coordinator()
         {

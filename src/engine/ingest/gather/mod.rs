@@ -11,6 +11,7 @@
 
 mod nodes;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use roaring::RoaringBitmap;
@@ -53,8 +54,8 @@ pub(super) struct InputCollector {
     /// batch have numbers of their own.
     portion: u32,
     portion_step: u32,
-    /// Number of portions so far.
-    portions: u32,
+    /// Number of URLs of each portion so far.
+    lengths: BTreeMap<u32, u32>,
     by_url: Shuffle,
     by_portion: Sorter,
     sources: Shuffle,
@@ -74,8 +75,8 @@ pub(super) struct CollectedInput {
     /// Whole records of every portion by the keys of their URLs: fetch time, portion, rank, order
     /// (0 if there is one portion).
     pub(super) sources: Shuffle,
-    /// Number of portions that this process has read.
-    pub(super) portions: u32,
+    /// Number of URLs of each portion that this process has read.
+    pub(super) lengths: BTreeMap<u32, u32>,
     /// Number of records that another one of the same URL and portion superseded.
     pub(super) superseded: u64,
     /// Whether a fetch has an origin.
@@ -105,7 +106,7 @@ impl InputCollector {
             links: Vec::new(),
             portion: 0,
             portion_step: 1,
-            portions: 0,
+            lengths: BTreeMap::new(),
             by_url,
             by_portion,
             sources,
@@ -118,7 +119,7 @@ impl InputCollector {
         }
     }
 
-    /// Numbers the portions so that those of `processes` processes differ, of which this is one.
+    /// Gives the portions of process number `process` numbers that no other of `processes` processes gives.
     pub(super) fn number_portions(&mut self, process: usize, processes: usize) -> Result<()> {
         let full = || StoreError::Full("process");
         self.portion = u32::try_from(process).map_err(|_| full())?;
@@ -355,6 +356,11 @@ impl InputCollector {
             let value = Bytes::default().u32(self.portion).u32(rank).byte(flags);
             self.by_url.push(&key, &value)?;
         }
+        let length =
+            u32::try_from(order.len()).map_err(|_| StoreError::Full("URL of a portion"))?;
+        // The portion of a graph has its nodes already.
+        let known = self.lengths.entry(self.portion).or_default();
+        *known = (*known).max(length);
         drop(order);
         for piece in &mut self.pieces {
             if let PageInput::Origin(origin) = &mut piece.input {
@@ -421,7 +427,6 @@ impl InputCollector {
         self.targets.clear();
         self.links.clear();
         urls.clear();
-        self.portions += 1;
         self.portion = self
             .portion
             .checked_add(self.portion_step)
@@ -444,7 +449,7 @@ impl InputCollector {
             unrecorded = self.put_node_urls(&*nodes, watch)?;
         }
         if let Some(mut urls) = self.urls.take() {
-            let only = self.portions == 0 && self.portion_step == 1;
+            let only = self.lengths.is_empty() && self.portion_step == 1;
             self.close(&mut urls, only)?;
         }
         self.by_url.flush()?;
@@ -455,7 +460,7 @@ impl InputCollector {
             pieces: self.by_portion.finish()?,
             sources: self.sources,
             sites: self.sites,
-            portions: self.portions,
+            lengths: self.lengths,
             superseded: self.superseded,
             any_seed: self.any_seed,
             unrecorded,

@@ -61,8 +61,11 @@ impl InputCollector {
     ) -> Result<RoaringBitmap> {
         let mut unrecorded = RoaringBitmap::new();
         let mut key = Vec::new();
+        let mut length = 0;
         for (node, Location { site, local }) in nodes.locations() {
             watch.proceed()?;
+            // Nodes ascend.
+            length = node.saturating_add(1);
             let is_recorded = self.recorded_nodes.contains(node);
             if !is_recorded {
                 unrecorded.insert(node);
@@ -75,6 +78,7 @@ impl InputCollector {
             let value = Bytes::default().u32(self.portion).u32(node).byte(flags);
             self.by_url.push(&key, &value)?;
         }
+        self.lengths.insert(self.portion, length);
         Ok(unrecorded)
     }
 }

@@ -17,7 +17,7 @@ use crate::engine::ingest::exchange::stream::Stream;
 use crate::engine::ingest::fetch_times::FetchTimes;
 use crate::engine::ingest::naming::writable_naming;
 use crate::engine::ingest::passes::Passes;
-use crate::engine::ingest::read_share::{ReadSources, SentRejects, read_share};
+use crate::engine::ingest::read_share::{SentRejects, ShareReader};
 use crate::engine::ingest::worker::Worker;
 use crate::engine::processes::Processes;
 use crate::engine::{EngineError, Result};
@@ -204,17 +204,14 @@ fn read(
         let number = numbers.get(source as usize).copied();
         rejects.list(number.ok_or_else(no_ingest)?, reject)
     };
-    let (read_all, sources): (ReadSources, _) = (read_all_pieces, &mut sources);
-    let watch = passes.watch;
-    let read = read_share(
-        read_all,
-        sources,
+    // All of them are inputs.
+    let reader = ShareReader {
+        read: read_all_pieces,
         naming,
-        &mut collector,
-        |_| true,
-        watch,
-        &mut list,
-    );
+        of_links: sources.len(),
+        watch: passes.watch,
+    };
+    let read = reader.collect(&mut sources, &mut collector, &mut list);
     let read = match read {
         Err(ReadError::Input(error)) => {
             return Ok(ReadResult {

@@ -165,7 +165,7 @@ impl Source for NamedSource {
     }
 }
 
-/// Returns the format with this name; `None` if there is none.
+/// Returns the format with a name, or `None` if no format has it.
 fn named(name: &str, nofollow: Nofollow) -> Option<Format> {
     Some(match Format::named(name)? {
         Format::Wat { .. } => Format::Wat { nofollow },

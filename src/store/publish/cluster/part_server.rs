@@ -40,8 +40,8 @@ pub struct PartServer {
     own: BTreeSet<u32>,
     open: Mutex<OpenParts>,
     databases: RwLock<HashMap<u64, OpenDatabase>>,
-    /// The live databases of parts that are open for writing, which other processes may read.
-    live: Mutex<BTreeMap<u32, Arc<Database>>>,
+    /// The live databases of the writer of this process, which other processes may read.
+    served: Mutex<BTreeMap<u32, Arc<Database>>>,
 }
 
 /// The parts that are locked or open for writing.
@@ -102,7 +102,7 @@ impl PartServer {
             own: own.clone(),
             open: Mutex::default(),
             databases: RwLock::default(),
-            live: Mutex::default(),
+            served: Mutex::default(),
         })
     }
 
@@ -180,36 +180,39 @@ impl PartServer {
                 let mut open = lock(&self.open);
                 open.locks.remove(&part);
                 open.writers.remove(&part);
-                drop(open);
-                self.live().remove(&part);
                 Message::default()
             }
             Operation::OpenLive => {
                 let part = self.part(&mut fields)?;
-                let database = self.live().get(&part).map(Arc::clone);
-                let database =
-                    database.ok_or(StoreError::Protocol("the part is not open for writing"))?;
-                Message::default().number(self.add(database, None))
+                Message::default().number(self.add(self.live(part)?, None))
             }
         };
         Ok(answer.into_bytes())
     }
 
-    fn live(&self) -> MutexGuard<'_, BTreeMap<u32, Arc<Database>>> {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    fn served(&self) -> MutexGuard<'_, BTreeMap<u32, Arc<Database>>> {
+        self.served.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the live database of a part that is open for writing.
+    fn live(&self, part: u32) -> Result<Arc<Database>, StoreError> {
+        let open = lock(&self.open);
+        let of_writer = open.writers.get(&part).map(|open| &open.writer.store.rocks);
+        let found = of_writer.or(self.served().get(&part)).map(Arc::clone);
+        found.ok_or(StoreError::Protocol("the part is not open for writing"))
     }
 
     /// Lets other processes read the parts that `writer` has open in this process, until
     /// [`close_all`](Self::close_all).
     pub fn serve_writer(&self, writer: &Writer) {
         let databases = writer.store.local_databases();
-        self.live()
+        self.served()
             .extend(databases.map(|(part, database)| (part, Arc::clone(database))));
     }
 
     /// Closes all databases that other processes read.
     pub fn close_all(&self) {
-        self.live().clear();
+        self.served().clear();
         self.write_databases().clear();
     }
 
@@ -220,8 +223,7 @@ impl PartServer {
         let mut databases = Vec::new();
         for part in 0..self.parts.count() {
             databases.push(if self.own.contains(&part) {
-                let database = self.live().get(&part).map(Arc::clone);
-                PartDatabase::Local(database.ok_or_else(not_open)?)
+                PartDatabase::Local(self.live(part)?)
             } else {
                 let process = others.of_part(part).ok_or_else(not_open)?;
                 let request = Message::request(Operation::OpenLive).number(part.into());
@@ -402,7 +404,6 @@ impl PartServer {
         let writer = open_part(&self.bank, part, self.parts, (file, format), decided, watch)?;
         let state = crate::pack(&writer.state_id()?)?;
         let handle = self.add(Arc::clone(&writer.store.rocks), None);
-        self.live().insert(part, Arc::clone(&writer.store.rocks));
         let opened = OpenWriter {
             writer: Arc::new(writer),
             changes: None,
