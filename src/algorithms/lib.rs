@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | [`page`] | page ids and page sets, shared with the store and the formats |
 //! | [`fetch_status`] | results of fetches, shared with them too |
+//! | [`communicator`] | messages among processes that run the same program |
 //! | [`watch`] | progress and interruption, likewise shared |
 //! | [`yields`] | what fetches brought, and the new links that the next one is expected to bring |
 //! | [`statistics`] | random samples, means with their errors |
@@ -18,6 +19,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod communicator;
 pub mod cores;
 pub mod cover;
 mod decimal;

@@ -21,6 +21,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::communicator::Communicator;
+use crate::watch::Interrupted;
+
 /// The days after which an observation counts half.
 pub const HALF_LIFE_DAYS: u64 = 64;
 
@@ -151,31 +154,76 @@ const fn bin(links: u64) -> usize {
     }
 }
 
-impl Rates {
-    /// Estimates rates from all crawled pages and the first fetches of known ones. Cost: one pass.
-    #[must_use]
-    pub fn new(pages: impl IntoIterator<Item = Observation>, first: FirstFetches) -> Self {
-        #[derive(Clone, Copy, Default)]
-        struct Bin {
-            days: u128,
-            new: u128,
-            links: u128,
-            pages: u64,
-        }
-        let mut sums = [Bin::default(); BINS];
+/// Sums over the pages of a bin.
+#[derive(Clone, Copy, Default)]
+struct Bin {
+    days: u128,
+    new: u128,
+    links: u128,
+    pages: u128,
+}
+
+/// What rates are estimated from: sums over crawled pages, by bin.
+struct RateSums([Bin; BINS]);
+
+impl Default for RateSums {
+    fn default() -> Self {
+        Self([Bin::default(); BINS])
+    }
+}
+
+impl RateSums {
+    fn add(&mut self, pages: impl IntoIterator<Item = Observation>) {
         for page in pages {
-            let sum = &mut sums[bin(page.links)];
+            let sum = &mut self.0[bin(page.links)];
             sum.days += u128::from(page.sums.days);
             sum.new += u128::from(page.sums.new);
             sum.links += u128::from(page.links);
             sum.pages += 1;
         }
+    }
+
+    /// Returns the sums of all processes.
+    fn of_all(&self, communicator: &dyn Communicator) -> Result<Self, Interrupted> {
+        let bins = self.0.iter();
+        let numbers = bins.flat_map(|bin| [bin.days, bin.new, bin.links, bin.pages]);
+        let message: Vec<u8> = numbers.flat_map(u128::to_le_bytes).collect();
+        let mut all = Self::default();
+        for message in communicator.all_to_all(vec![message; communicator.processes()])? {
+            let (numbers, rest) = message.as_chunks::<16>();
+            if numbers.len() != 4 * BINS || !rest.is_empty() {
+                return Err(communicator.fail("the sums of a process cannot be decoded"));
+            }
+            let number = |bytes: &[u8; 16]| u128::from_le_bytes(*bytes);
+            for (sum, bin) in all.0.iter_mut().zip(numbers.chunks_exact(4)) {
+                sum.days = sum.days.saturating_add(number(&bin[0]));
+                sum.new = sum.new.saturating_add(number(&bin[1]));
+                sum.links = sum.links.saturating_add(number(&bin[2]));
+                sum.pages = sum.pages.saturating_add(number(&bin[3]));
+            }
+        }
+        Ok(all)
+    }
+}
+
+impl Rates {
+    /// Estimates rates from all crawled pages and the first fetches of known ones. Cost: one pass.
+    #[must_use]
+    pub fn new(pages: impl IntoIterator<Item = Observation>, first: FirstFetches) -> Self {
+        let mut sums = RateSums::default();
+        sums.add(pages);
+        Self::from_sums(&sums, first)
+    }
+
+    /// Estimates rates from the sums of all crawled pages.
+    fn from_sums(sums: &RateSums, first: FirstFetches) -> Self {
+        let sums = sums.0;
         let unit = YIELD_UNIT as f64;
         let total = |of: fn(&Bin) -> u128| sums.iter().map(of).sum::<u128>() as f64;
         let days = total(|bin| bin.days) / unit;
         let new = total(|bin| bin.new) / unit;
         let links = total(|bin| bin.links);
-        let pages = total(|bin| u128::from(bin.pages));
+        let pages = total(|bin| bin.pages);
         let rate = (new + PRIOR_RATE) / (days + 1.0);
         let bins = sums.map(|bin| {
             // A bin without pages, and a web without links, have no mean to compare.
@@ -228,6 +276,31 @@ where
 {
     let observed = pages.clone().flatten().map(|(observation, _)| observation);
     let rates = Rates::new(observed, first);
+    expected_by(&rates, pages)
+}
+
+/// Returns what [`expected_links`] returns, for the pages of one of several processes, which all call this at the same
+/// time with the same `first`.
+///
+/// # Errors
+///
+/// If another process fails.
+pub fn expected_links_of_share<P>(
+    pages: P,
+    first: FirstFetches,
+    communicator: &dyn Communicator,
+) -> Result<Vec<i64>, Interrupted>
+where
+    P: Iterator<Item = Option<(Observation, u64)>> + Clone,
+{
+    let mut sums = RateSums::default();
+    sums.add(pages.clone().flatten().map(|(observation, _)| observation));
+    let rates = Rates::from_sums(&sums.of_all(communicator)?, first);
+    Ok(expected_by(&rates, pages))
+}
+
+/// Returns the expected number of new links of the next fetch of each page, by rates.
+fn expected_by(rates: &Rates, pages: impl Iterator<Item = Option<(Observation, u64)>>) -> Vec<i64> {
     let of_known = rates.of_known();
     let value = |page: Option<(Observation, u64)>| match page {
         Some((observation, seconds)) => rates.of_crawled(observation, seconds),
@@ -250,6 +323,7 @@ fn millionths(value: f64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::communicator::of_threads;
     use proptest::prelude::*;
 
     fn page(days: u64, new: u64, links: u64) -> Observation {
@@ -346,6 +420,37 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn several_processes_expect_the_same(
+            pages in proptest::collection::vec(
+                proptest::option::of((0_u64..400, 0_u64..90, 0_u64..3000, 0_u64..1_000_000)),
+                0..60,
+            ),
+            processes in 1_usize..5,
+            tried in 0_u64..50,
+        ) {
+            let first = FirstFetches { tried, answered: tried / 2, new: tried * 3 };
+            let pages: Vec<Option<(Observation, u64)>> = pages
+                .into_iter()
+                .map(|of| of.map(|(days, new, links, seconds)| (page(days, new, links), seconds)))
+                .collect();
+            let all = expected_links(pages.iter().copied(), first);
+            let communicators = of_threads(processes);
+            let shares: Vec<Vec<i64>> = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..processes)
+                    .map(|process| {
+                        let communicator = &*communicators[process];
+                        let own = pages.iter().copied().skip(process).step_by(processes);
+                        scope.spawn(move || expected_links_of_share(own, first, communicator).unwrap())
+                    })
+                    .collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+            });
+            for (at, expected) in all.into_iter().enumerate() {
+                prop_assert_eq!(shares[at % processes][at / processes], expected);
+            }
+        }
+
         #[test]
         fn decay_is_that_of_floating_point(
             days in 0_u64..1 << 40,

@@ -78,6 +78,11 @@ impl RemoteProcess for Member {
             e => StoreError::Process(Box::new(e)),
         })
     }
+
+    fn notify(&self, request: &[u8]) -> Result<(), StoreError> {
+        let sent = self.peer.notify(request);
+        sent.map_err(|e| StoreError::Process(Box::new(e)))
+    }
 }
 
 /// This process and what it shares with the others.

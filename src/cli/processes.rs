@@ -32,7 +32,7 @@ const UNSUPPORTED: [&str; 10] = [
 ];
 
 /// Commands that run in all processes, each with its own parts. Others run in process 0.
-const DISTRIBUTED: [&str; 2] = ["ingest", "refresh"];
+const DISTRIBUTED: [&str; 3] = ["ingest", "refresh", "export"];
 
 /// The time between two looks at the connections.
 const WATCH_INTERVAL: Duration = Duration::from_millis(100);

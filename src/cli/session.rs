@@ -61,7 +61,7 @@ pub(super) struct GlobalArgs {
     /// Run as one of the processes of this members file, on a cluster bank
     ///
     /// The same command is started once for each process. Process 0 runs it; the others give it access to their parts
-    /// of the bank, and take part in `ingest` and in selections on single sites.
+    /// of the bank, and take part in `ingest`, `export` and selections.
     #[arg(
         long,
         global = true,

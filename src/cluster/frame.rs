@@ -32,10 +32,12 @@ pub(crate) enum Kind {
     Agreement = 5,
     /// Whether the coordinator accepts a member, at the end of the greeting.
     Verdict = 6,
+    /// A request without an answer.
+    Notice = 7,
 }
 
 impl Kind {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Heartbeat,
         Self::Request,
         Self::Answer,
@@ -43,6 +45,7 @@ impl Kind {
         Self::Finish,
         Self::Agreement,
         Self::Verdict,
+        Self::Notice,
     ];
 
     const fn has_id(self) -> bool {
@@ -78,7 +81,7 @@ pub(crate) fn read(reader: &mut impl Read, limit: usize) -> io::Result<Frame> {
     let [length @ .., kind] = header;
     let invalid = |text: String| io::Error::new(ErrorKind::InvalidData, text);
     let kind = *(Kind::ALL.get(usize::from(kind)))
-        .ok_or_else(|| invalid(format!("expected a frame kind below 7, found {kind}")))?;
+        .ok_or_else(|| invalid(format!("expected a frame kind below 8, found {kind}")))?;
     let length = u32::from_le_bytes(length) as usize;
     let id_length = if kind.has_id() { ID } else { 0 };
     let body_length = (length.checked_sub(id_length))

@@ -16,7 +16,8 @@ use crate::members::Process;
 use crate::outcome::Outcome;
 use crate::wait::{self, lock};
 
-/// Computes the answer to a request. The error is a message for the coordinator.
+/// Computes the answer to a request. The error is a message for the coordinator. Requests without an answer are handled one
+/// after the other by the thread that receives, so they must not take long.
 pub type Handler<'a> = dyn Fn(&[u8]) -> Result<Vec<u8>, String> + Sync + 'a;
 
 /// The connection of a member to a coordinator. Dropping it ends the connection, which the coordinator
@@ -114,20 +115,25 @@ impl Host {
         thread::Builder::new()
             .name(name)
             .spawn_scoped(scope, move || {
-                let _ = ended.send(self.receive(&requested));
+                let _ = ended.send(self.receive(handler, &requested));
             })?;
         Ok(())
     }
 
     /// Queues requests until the connection ends. The queue has no limit of its own: the coordinator has as
     /// many requests in flight as it has threads that call.
-    fn receive(&self, requested: &Sender<Frame>) -> Result<Outcome, ClusterError> {
+    fn receive(
+        &self,
+        handler: &Handler<'_>,
+        requested: &Sender<Frame>,
+    ) -> Result<Outcome, ClusterError> {
         let mut reader = self.connection.reader();
         loop {
             let frame = self.connection.receive(&mut reader)?;
             match frame.kind {
                 // `serve` keeps the receiver, so sending does not fail.
                 Kind::Request => drop(requested.send(frame)),
+                Kind::Notice => drop(handle(handler, &frame.body)?),
                 Kind::Finish => {
                     if let Some(outcome) = Outcome::decode(&frame.body) {
                         // A coordinator that is gone by now does not change the outcome.
@@ -157,13 +163,9 @@ impl Host {
                 return Ok(());
             }
             // The handler is not called again after a panic.
-            let (answer, panic) = match panic::catch_unwind(AssertUnwindSafe(|| handler(&body))) {
+            let (answer, panic) = match handle(handler, &body) {
                 Ok(answer) => (answer, None),
-                Err(panic) => {
-                    let message = panic_message(&*panic);
-                    let error = ClusterError::Panic { message };
-                    (Err(error.to_string()), Some(error))
-                }
+                Err(error) => (Err(error.to_string()), Some(error)),
             };
             let answer = answer.and_then(|answer| {
                 (answer.len() <= MAX_PAYLOAD)
@@ -180,6 +182,14 @@ impl Host {
             }
         }
     }
+}
+
+/// Handles a request. The error is a panic of the handler.
+fn handle(handler: &Handler<'_>, request: &[u8]) -> Result<Result<Vec<u8>, String>, ClusterError> {
+    let result = panic::catch_unwind(AssertUnwindSafe(|| handler(request)));
+    result.map_err(|panic| ClusterError::Panic {
+        message: panic_message(&*panic),
+    })
 }
 
 fn too_large() -> String {

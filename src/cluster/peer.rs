@@ -105,6 +105,18 @@ impl Peer {
         }
     }
 
+    /// Sends a request that has no answer. The member handles it before it receives the next one.
+    ///
+    /// Waits only until the request is written. What its handler returns is dropped.
+    pub fn notify(&self, request: &[u8]) -> Result<(), ClusterError> {
+        if request.len() > MAX_PAYLOAD {
+            return Err(ClusterError::TooLarge {
+                bytes: request.len(),
+            });
+        }
+        self.connection.send(Kind::Notice, 0, request)
+    }
+
     /// The number of the member.
     #[must_use]
     pub fn process(&self) -> usize {

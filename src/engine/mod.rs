@@ -6,6 +6,7 @@
 //! | --- | --- |
 //! | `bank`, `error`, `clock`, `applied_batches`, `web_graph` | the folder; errors; the current time; the batches that were not undone; the graph of all pages |
 //! | `cluster` | cluster banks over several processes |
+//! | `rounds` | jobs that all these processes do together |
 //! | `remote` | remote files in place of local ones |
 //! | `policy` | which pages may be seeds, and how many of them |
 //! | `plan` | a method with its parameters, under a name |
@@ -41,6 +42,7 @@ mod processes;
 pub mod query;
 pub mod refresh;
 pub mod remote;
+mod rounds;
 pub mod scores;
 mod web_graph;
 

@@ -6,19 +6,24 @@ use std::sync::Arc;
 
 use super::bank::Bank;
 use super::error::Result;
+use super::export::service::ExportService;
 use super::ingest::exchange::request;
 use super::ingest::team::session::IngestSessions;
 use super::processes::Processes;
 use super::refresh::cover::site_service::SiteService;
+use super::refresh::global::web_service::WebService;
+use super::rounds::request::JobRequest;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::RemoteProcess;
 
 /// One of several processes that have parts of a cluster bank. It answers the requests of the others: it reads and
-/// writes its parts, and takes part in ingests and in selections on sites.
+/// writes its parts, and takes part in ingests, in exports, and in selections on sites and over the web.
 pub struct ProcessServer {
     processes: Arc<Processes>,
     ingests: IngestSessions,
     sites: SiteService,
+    web: WebService,
+    exports: ExportService,
 }
 
 impl ProcessServer {
@@ -38,6 +43,8 @@ impl ProcessServer {
             processes: Arc::new(Processes::new(process, bank, own, watch)?),
             ingests: IngestSessions::default(),
             sites: SiteService::default(),
+            web: WebService::default(),
+            exports: ExportService::default(),
         })
     }
 
@@ -59,16 +66,22 @@ impl ProcessServer {
         if let Some((kind, body)) = request::parse(request)? {
             return self.ingests.answer(processes, kind, body);
         }
+        if let Some(request) = JobRequest::parse(request)? {
+            return self.web.answer(processes, request);
+        }
         if let Some(job) = SiteService::parse(request) {
             return self.sites.answer(processes, job);
+        }
+        if let Some(request) = ExportService::parse(request) {
+            return self.exports.answer(processes, request);
         }
         Ok(processes.parts.answer(request, &*processes.watch)?)
     }
 }
 
 impl Bank {
-    /// Returns a handle whose ingests and selections on sites run in all processes that `server`, this process, has
-    /// connected, each for the sites of its parts. Results are the same.
+    /// Returns a handle whose ingests, exports, and selections on sites and over the web run in all processes that `server`,
+    /// this process, has connected, each for the sites of its parts. Results are the same.
     #[must_use]
     pub fn with_server(self, server: &ProcessServer) -> Self {
         self.with_local_process(Arc::clone(&server.processes))

@@ -2,11 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::error::{EngineError, Result};
+use super::rounds::job::Job;
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::{OtherProcesses, PartServer, RemoteProcess, StoreError};
+use seedbank_store::{
+    OtherProcesses, PartServer, PublishedParts, PublishedState, RemoteProcess, StoreError,
+};
 
 /// This process: its parts, and its connections to the others.
 pub(super) struct Processes {
@@ -18,6 +22,12 @@ pub(super) struct Processes {
     others: OnceLock<Others>,
     /// Where entries of other processes go; `None` while none are expected.
     receiver: Mutex<Option<Arc<dyn ReceiveEntries>>>,
+    /// The job that this process takes part in, if there is one.
+    job: Mutex<Option<Arc<Job>>>,
+    /// The number of jobs that this process has numbered.
+    jobs: AtomicU64,
+    /// The published state of its parts that was opened last, until it is closed.
+    published: Mutex<Option<(PublishedState, Arc<PublishedParts>)>>,
 }
 
 /// Receives entries that other processes send.
@@ -47,7 +57,79 @@ impl Processes {
             watch: Arc::new(watch),
             others: OnceLock::new(),
             receiver: Mutex::new(None),
+            job: Mutex::new(None),
+            jobs: AtomicU64::new(0),
+            published: Mutex::new(None),
         })
+    }
+
+    /// Returns a number for a job that no other one of this process has.
+    pub(super) fn next_job(&self) -> u64 {
+        self.jobs.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Begins a job with this number, and ends the one before.
+    pub(super) fn begin_job(&self, number: u64) -> Result<Arc<Job>> {
+        let processes = self.by_number()?.len();
+        let watch = Arc::clone(&self.watch);
+        let job = Arc::new(Job::new(number, self.number, processes, watch));
+        let last = self.open_job().replace(Arc::clone(&job));
+        if let Some(last) = last {
+            last.end();
+        }
+        Ok(job)
+    }
+
+    /// Returns the job with this number.
+    pub(super) fn job(&self, number: u64) -> Result<Arc<Job>> {
+        let job = self.open_job().clone();
+        let job = job.filter(|job| job.number() == number);
+        let ended = StoreError::Protocol("a request is about a job that has ended");
+        Ok(job.ok_or(ended)?)
+    }
+
+    /// Ends the job with this number, if it has not ended.
+    pub(super) fn end_job(&self, number: u64) {
+        if let Some(job) = self.open_job().take_if(|job| job.number() == number) {
+            job.end();
+        }
+    }
+
+    fn open_job(&self) -> MutexGuard<'_, Option<Arc<Job>>> {
+        // It is replaced as a whole.
+        self.job.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns a published state of the parts of this process; reads of others fail. It stays open until another one is
+    /// opened, or until [`close_published`](Self::close_published).
+    pub(super) fn open_published(&self, state: PublishedState) -> Result<Arc<PublishedParts>> {
+        let mut published = self.published();
+        if let Some((last, parts)) = &*published
+            && *last == state
+        {
+            return Ok(Arc::clone(parts));
+        }
+        let parts = Arc::new(self.parts.open_own(state)?);
+        *published = Some((state, Arc::clone(&parts)));
+        Ok(parts)
+    }
+
+    /// Closes the published state of the parts of this process once nothing reads it.
+    pub(super) fn close_published(&self) {
+        *self.published() = None;
+    }
+
+    /// Whether a published state is open.
+    #[cfg(test)]
+    pub(super) fn has_open_state(&self) -> bool {
+        self.published().is_some()
+    }
+
+    fn published(&self) -> MutexGuard<'_, Option<(PublishedState, Arc<PublishedParts>)>> {
+        // It is replaced as a whole.
+        self.published
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sets where entries of other processes go; `None` to refuse them.

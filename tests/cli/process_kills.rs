@@ -63,21 +63,25 @@ fn processes_killed_at_any_moment_leave_a_whole_state() {
         "-q",
     ];
     // Each leads from the result of the one before to its own.
-    let commands: [&[&str]; 4] = [
+    let commands: [&[&str]; 5] = [
         &ingest,
         &["refresh", "BANK", "--goal", "sites", "--plan", "a", "-q"],
         &[
             "refresh", "BANK", "--method", "cores", "--seeds", "20", "--plan", "b", "-q",
+        ],
+        &[
+            "refresh", "BANK", "--goal", "coverage", "--seeds", "10", "--budget", "60", "--plan",
+            "c", "-q",
         ],
         &["undo", "BANK", "-q"],
     ];
     let (empty, _) = state(&cluster);
     cluster.done(&ingest);
     let (full, _) = state(&cluster);
-    cluster.done(commands[3]);
-    let mut took = [Duration::from_millis(400); 4];
+    cluster.done(commands[4]);
+    let mut took = [Duration::from_millis(400); 5];
     let mut outcomes = [0; 2];
-    for kill in 0..quota(12) {
+    for kill in 0..quota(15) {
         let turn = kill % commands.len();
         let before = state(&cluster);
         let mut children = cluster.start(commands[turn]);
@@ -92,7 +96,7 @@ fn processes_killed_at_any_moment_leave_a_whole_state() {
         let found = state(&cluster);
         let after = match turn {
             0 => (full.clone(), before.1),
-            3 => (empty.clone(), before.1),
+            4 => (empty.clone(), before.1),
             _ => (full.clone(), before.1 + 1),
         };
         let is_after = found == after;

@@ -1,7 +1,7 @@
 //! Requests and answers, errors and panics of handlers, and the end of a command.
 
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Barrier, Mutex};
 use std::thread;
 
 use seedbank_cluster::{ClusterError, Outcome, Peer, coordinate, finish, join};
@@ -116,6 +116,52 @@ fn an_error_of_a_handler_ends_one_call() {
         let outcome = Outcome::Failed(error.to_string());
         finish(peers, &outcome).unwrap();
         assert_eq!(thread.join().unwrap().unwrap(), outcome);
+    });
+}
+
+#[test]
+fn requests_without_an_answer_are_handled_in_order() {
+    const NOTICES: u32 = 2000;
+    let folder = Folder::new(2, "");
+    let members = folder.members();
+    let requests = Mutex::new(Vec::new());
+    // Errors are dropped.
+    let handler = |request: &[u8]| {
+        requests.lock().unwrap().push(request.to_vec());
+        Err("nobody reads this".to_owned())
+    };
+    thread::scope(|scope| {
+        let thread = start_member(scope, &members, 1, &handler);
+        let peers = coordinate(&members, 0, &agreement(), &never).unwrap();
+        for notice in 0..NOTICES {
+            peers[0].notify(&notice.to_le_bytes()).unwrap();
+        }
+        // A request is received after the notices before it.
+        peers[0].call(b"last").unwrap_err();
+        finish(peers, &Outcome::Succeeded).unwrap();
+        assert_eq!(thread.join().unwrap().unwrap(), Outcome::Succeeded);
+    });
+    let notices = (0..NOTICES).map(|notice| notice.to_le_bytes().to_vec());
+    let expected = notices.chain([b"last".to_vec()]);
+    assert!(requests.into_inner().unwrap().into_iter().eq(expected));
+}
+
+#[test]
+fn a_panic_without_an_answer_ends_the_member() {
+    let folder = Folder::new(2, "");
+    let members = folder.members();
+    let handler = |_: &[u8]| -> Result<Vec<u8>, String> { panic!("row {} is missing", 3) };
+    thread::scope(|scope| {
+        let thread = start_member(scope, &members, 1, &handler);
+        let peers = coordinate(&members, 0, &agreement(), &never).unwrap();
+        peers[0].notify(b"x").unwrap();
+        let error = thread.join().unwrap().unwrap_err().to_string();
+        assert_eq!(error, "the handler of a request panicked: row 3 is missing");
+        let error = finish(peers, &Outcome::Succeeded).unwrap_err();
+        assert!(
+            matches!(error, ClusterError::Lost { process: 1, .. }),
+            "{error}"
+        );
     });
 }
 

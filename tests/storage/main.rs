@@ -47,3 +47,5 @@ mod schema_tables;
 mod support;
 #[path = "../fuzz/targets/mod.rs"]
 mod targets;
+#[cfg(unix)]
+mod web_shares;

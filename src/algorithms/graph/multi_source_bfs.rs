@@ -47,7 +47,8 @@ pub(crate) struct SourceSet([u64; WORDS]);
 impl SourceSet {
     pub(crate) const NONE: Self = Self([0; WORDS]);
 
-    fn one(index: usize) -> Self {
+    /// Returns the set of one search, below [`BATCH_SIZE`].
+    pub(crate) fn one(index: usize) -> Self {
         let mut words = [0; WORDS];
         words[index / 64] = 1 << (index % 64);
         Self(words)
@@ -64,7 +65,17 @@ impl SourceSet {
         }))
     }
 
-    fn is_empty(self) -> bool {
+    /// Returns the set with these bits, one for each search.
+    pub(crate) const fn from_words(words: [u64; WORDS]) -> Self {
+        Self(words)
+    }
+
+    /// Returns the bits of the set.
+    pub(crate) const fn words(self) -> [u64; WORDS] {
+        self.0
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
         self.0.iter().fold(0, |all, word| all | word) == 0
     }
 
@@ -346,6 +357,12 @@ impl SourceValues {
             total: own.iter().sum(),
             own,
         }
+    }
+
+    /// Sets the value of a search.
+    pub(crate) fn set(&mut self, index: usize, value: i64) {
+        self.total += value - self.own[index];
+        self.own[index] = value;
     }
 
     /// Returns the sum of the values of the searches in `set`.

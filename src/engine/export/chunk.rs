@@ -3,10 +3,15 @@
 //! Tables are sorted by id, records by URL. Therefore the data of a chunk of some thousand pages is read in
 //! the order of ids, each block of links, each row and each target's URL once, and the records are then
 //! written in URL order.
+//!
+//! URLs of pages of other processes are requested for a group of chunks together.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::limits::Limits;
+use super::other_urls::{OtherUrls, OwnersOfUrls};
+use super::piece::Piece;
 use super::record::{Page, Urls, lost_url, record};
 use super::report::Counts;
 use crate::engine::EngineError;
@@ -15,15 +20,15 @@ use seedbank_formats::ingest::{self, MAX_LINE, SiteMode};
 use seedbank_store::aliases::{AliasLinks, AliasRecord};
 use seedbank_store::links::LinkKey;
 use seedbank_store::records::PageState;
-use seedbank_store::{LinkCursor, Store, StoreError, tables};
+use seedbank_store::{Key, LinkCursor, Store, StoreError, Table, Value, tables};
 
-/// Limits of a chunk.
-#[derive(Clone, Copy)]
-pub(super) struct Limits {
-    /// Maximum number of pages.
-    pub(super) pages: usize,
-    /// Maximum number of links of its pages together, each row counted once. A single page may have more.
-    pub(super) links: usize,
+/// The sites that are exported.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sites {
+    /// All sites of the bank.
+    All,
+    /// Those in databases of this process.
+    Own,
 }
 
 /// Writer of records of a bank.
@@ -31,6 +36,10 @@ pub(super) struct Exporter<'a> {
     pub(super) store: &'a Store,
     mode: SiteMode,
     pub(super) limits: Limits,
+    /// Which sites it exports.
+    pub(super) sites: Sites,
+    /// The processes that have the URLs of pages which this one does not have; `None` if the store reads all.
+    pub(super) others: Option<OwnersOfUrls<'a>>,
     /// Whether the bank has aliases. Without them no alias is looked up.
     has_aliases: bool,
     /// Whether a page of the bank has failed fetches. Without them none are looked up.
@@ -43,6 +52,8 @@ pub(super) struct Exporter<'a> {
 pub(super) struct Chunk {
     site: SiteId,
     name: Arc<str>,
+    /// The line of the site in a list of sites; `None` if it has none, and after its first chunk.
+    pub(super) line: Option<Vec<u8>>,
     /// Index and URL below the site of each page, in URL order.
     pub(super) pages: Vec<(u32, String)>,
 }
@@ -52,6 +63,7 @@ impl Chunk {
         Self {
             site,
             name,
+            line: None,
             pages: Vec::new(),
         }
     }
@@ -63,8 +75,7 @@ impl Chunk {
 
 /// Records of a chunk.
 pub(super) struct Text {
-    pub(super) bytes: Vec<u8>,
-    pub(super) counts: Counts,
+    pub(super) piece: Piece,
     /// Remaining pages of the chunk, if all together have too many links.
     pub(super) rest: Option<Chunk>,
 }
@@ -78,6 +89,17 @@ struct Gathered {
     pages: Vec<Page>,
     links: Vec<PageId>,
     rows: Rows,
+    /// Remaining pages of the chunk, if all together have too many links.
+    rest: Vec<(u32, String)>,
+}
+
+impl Gathered {
+    /// Returns the pages whose URLs the records have, in any order, some twice.
+    fn targets(&self) -> impl Iterator<Item = PageId> {
+        let aliases = self.pages.iter().filter_map(|page| page.alias);
+        let links = self.links.iter().chain(self.rows.values().flatten());
+        links.copied().chain(aliases.map(|alias| alias.to))
+    }
 }
 
 impl<'a> Exporter<'a> {
@@ -85,40 +107,67 @@ impl<'a> Exporter<'a> {
         store: &'a Store,
         mode: SiteMode,
         limits: Limits,
+        sites: Sites,
     ) -> Result<Self, StoreError> {
-        let first = store.scan(&tables::ALIASES)?.next().transpose()?;
-        let failing = store.scan(&tables::FAILURES)?.next().transpose()?;
-        let observed = store.scan(&tables::YIELDS)?.next().transpose()?;
         Ok(Self {
             store,
             mode,
             limits,
-            has_aliases: first.is_some(),
-            has_failures: failing.is_some(),
-            has_yields: observed.is_some(),
+            sites,
+            others: None,
+            has_aliases: has_entry(store, sites, &tables::ALIASES)?,
+            has_failures: has_entry(store, sites, &tables::FAILURES)?,
+            has_yields: has_entry(store, sites, &tables::YIELDS)?,
         })
     }
 
-    /// Returns the records of a chunk, or of its first pages if it has too many links.
-    pub(super) fn text(&self, mut chunk: Chunk) -> Result<Text, EngineError> {
+    /// Returns the records of some chunks, each of its first pages if it has too many links. The URLs of pages of other
+    /// processes are requested once for all of them.
+    pub(super) fn texts(&self, group: Vec<Chunk>) -> Result<Vec<Text>, EngineError> {
+        let gather = |mut chunk| Ok((self.gather_first(&mut chunk)?, chunk));
+        let group: Vec<(Gathered, Chunk)> = group
+            .into_iter()
+            .map(gather)
+            .collect::<Result<_, EngineError>>()?;
+        let others = self
+            .others
+            .as_ref()
+            .map(|others| others.urls(group.iter().flat_map(|(gathered, _)| gathered.targets())));
+        let others = others.transpose()?;
+        let text = |(gathered, chunk)| self.text(chunk, gathered, others.as_ref());
+        group.into_iter().map(text).collect()
+    }
+
+    /// Reads the data of a chunk, or of its first pages if it has too many links.
+    fn gather_first(&self, chunk: &mut Chunk) -> Result<Gathered, EngineError> {
         let mut rest = Vec::new();
-        let gathered = loop {
-            if let Some(gathered) = self.gather(&chunk)? {
-                break gathered;
+        loop {
+            if let Some(gathered) = self.gather(chunk)? {
+                return Ok(Gathered { rest, ..gathered });
             }
             let mut second = chunk.pages.split_off(chunk.pages.len() / 2);
             second.append(&mut rest);
             rest = second;
-        };
-        let urls = self.urls(&chunk, &gathered)?;
-        let mut text = Text {
-            bytes: Vec::new(),
-            counts: Counts::default(),
-            rest: (!rest.is_empty()).then(|| Chunk {
-                site: chunk.site,
-                name: Arc::clone(&chunk.name),
-                pages: rest,
-            }),
+        }
+    }
+
+    /// Returns the records of a chunk.
+    fn text(
+        &self,
+        chunk: Chunk,
+        mut gathered: Gathered,
+        others: Option<&OtherUrls<'_>>,
+    ) -> Result<Text, EngineError> {
+        let urls = self.urls(&chunk, &gathered, others)?;
+        let rest = std::mem::take(&mut gathered.rest);
+        let rest = (!rest.is_empty()).then(|| Chunk {
+            pages: rest,
+            ..Chunk::new(chunk.site, Arc::clone(&chunk.name))
+        });
+        let mut records = Vec::new();
+        let mut counts = Counts {
+            sites: chunk.line.is_some().into(),
+            ..Counts::default()
         };
         let rows: Result<BTreeMap<u32, Vec<&str>>, EngineError> = gathered
             .rows
@@ -134,14 +183,20 @@ impl<'a> Exporter<'a> {
             }
             outlinks.sort_unstable();
             let url = ingest::url(&chunk.name, &chunk.pages[page.place].1, self.mode);
-            if let Some(record) = record(url, page, outlinks, &urls, &mut text.counts)? {
+            if let Some(record) = record(url, page, outlinks, &urls, &mut counts)? {
                 let line = record.to_json();
-                text.counts.too_long += u64::from(line.len() > MAX_LINE);
-                text.bytes.extend_from_slice(line.as_bytes());
-                text.bytes.push(b'\n');
+                counts.too_long += u64::from(line.len() > MAX_LINE);
+                records.extend_from_slice(line.as_bytes());
+                records.push(b'\n');
             }
         }
-        Ok(text)
+        let piece = Piece {
+            site: chunk.name,
+            line: chunk.line,
+            records,
+            counts,
+        };
+        Ok(Text { piece, rest })
     }
 
     /// Reads the data of the pages of a chunk, in the order of the chunk; `None` if there are several pages
@@ -163,7 +218,9 @@ impl<'a> Exporter<'a> {
             self.gather_sums(chunk, &mut gathered.pages)?;
         }
         let mut blocks = LinkCursor::new(self.store, &tables::INTRA);
-        let Gathered { pages, links, rows } = &mut gathered;
+        let Gathered {
+            pages, links, rows, ..
+        } = &mut gathered;
         for page in pages.iter_mut() {
             let first = links.len();
             self.gather_page(chunk, page, links, rows, &mut blocks)?;
@@ -252,20 +309,23 @@ impl<'a> Exporter<'a> {
     }
 
     /// Returns the URLs of all pages that the records of a chunk refer to.
-    fn urls(&self, chunk: &Chunk, gathered: &Gathered) -> Result<Urls, EngineError> {
-        let mut wanted = gathered.links.clone();
-        wanted.extend(gathered.rows.values().flatten());
-        let aliases = gathered.pages.iter().filter_map(|page| page.alias);
-        wanted.extend(aliases.map(|alias| alias.to));
+    fn urls(
+        &self,
+        chunk: &Chunk,
+        gathered: &Gathered,
+        others: Option<&OtherUrls<'_>>,
+    ) -> Result<Urls, EngineError> {
+        let mut wanted: Vec<PageId> = gathered.targets().collect();
         wanted.sort_unstable();
         wanted.dedup();
         let place_of: HashMap<PageId, usize> = (0..chunk.pages.len())
             .map(|place| (chunk.page(place), place))
             .collect();
-        let is_in_chunk = |page: &PageId| place_of.contains_key(page);
-        let elsewhere: Vec<PageId> = wanted.iter().copied().filter(|p| !is_in_chunk(p)).collect();
-        let mut locals = Vec::with_capacity(elsewhere.len());
-        self.store.records_of(&elsewhere, |_, record| {
+        let is_other = |page: PageId| others.is_some_and(|others| others.has(page));
+        let is_read = |page: &PageId| !place_of.contains_key(page) && !is_other(*page);
+        let read: Vec<PageId> = wanted.iter().copied().filter(is_read).collect();
+        let mut locals = Vec::with_capacity(read.len());
+        self.store.records_of(&read, |_, record| {
             locals.push(record.local);
             Ok::<_, StoreError>(())
         })?;
@@ -273,16 +333,36 @@ impl<'a> Exporter<'a> {
         let mut site = (chunk.site, chunk.name.to_string());
         let mut urls = Urls::default();
         for page in wanted {
+            if let Some(others) = others.filter(|others| others.has(page)) {
+                let url = others.get(page)?;
+                urls.push(page, |text| text.push_str(url));
+                continue;
+            }
             if page.site() != site.0 {
                 let record = self.store.need(&tables::SITES, &page.site())?;
                 site = (page.site(), record.name);
             }
             let in_chunk = place_of.get(&page).map(|place| &chunk.pages[*place].1);
             let local = in_chunk.or_else(|| locals.next()).ok_or_else(lost_url)?;
-            urls.push(page, &ingest::url(&site.1, local, self.mode));
+            urls.push(page, |text| {
+                ingest::push_url(&site.1, local, self.mode, text);
+            });
         }
         Ok(urls)
     }
+}
+
+/// Returns whether a table has an entry of the sites.
+fn has_entry<K: Key, V: Value>(
+    store: &Store,
+    sites: Sites,
+    table: &Table<K, V>,
+) -> Result<bool, StoreError> {
+    let mut entries = match sites {
+        Sites::All => store.scan(table)?,
+        Sites::Own => store.scan_local(table)?,
+    };
+    Ok(entries.next().transpose()?.is_some())
 }
 
 /// Returns the positions in a chunk in the order of page ids.

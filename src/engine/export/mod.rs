@@ -18,30 +18,59 @@
 //! The given links are written, so that a later change of an alias has the same effect in the new bank.
 //! Attributes that pages inherit are written only for their site.
 
+//!
+//! In a cluster bank, each process makes the text of its own sites, in the order of their names, and process 0 merges
+//! them:
+//!
+//! ```text
+//!   process 0    TEXT: the next batch of your sites ------->  process n
+//!                <--------- pieces of text, by site
+//!   process n    URLS: ids of pages --------------------->  the process that has them
+//!                <--------- their URLs
+//! ```
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | `chunk`, `record`, `report` | the records of some pages |
+//! | `limits` | how much is processed at a time |
+//! | `site_texts` | the text of the sites of a process |
+//! | `merge` | writes the text of several processes in the order of sites |
+//! | `piece`, `request` | what processes send each other |
+//! | `other_urls` | URLs of pages of other processes |
+//! | `shared`, `service` | an export in several processes: process 0, and the others |
+
 mod chunk;
+mod limits;
+mod merge;
+mod other_urls;
+mod piece;
 mod record;
 mod report;
+mod request;
+pub(super) mod service;
+mod shared;
+mod site_texts;
 
 use std::io::{self, Write};
-use std::sync::Arc;
-
-use rayon::prelude::*;
 
 use super::error::ExportPart;
 use super::{Bank, EngineError};
-use chunk::{Chunk, Exporter, Limits};
+use chunk::{Exporter, Sites};
+use limits::Limits;
+use merge::{Source, write_merged};
+use piece::Piece;
 use report::Counts;
 pub use report::ExportReport;
-use seedbank_algorithms::page::SiteId;
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::records::{SiteDefaults, SiteRecord};
-use seedbank_store::tables;
+use shared::SharedExport;
+use site_texts::SiteTexts;
 
 /// Limits of a chunk. Chunks with twice the links or four times the pages in total are processed in
 /// parallel.
 const DEFAULT_LIMITS: Limits = Limits {
     pages: 4096,
     links: 1 << 20,
+    bytes: 4 << 20,
 };
 
 impl Bank {
@@ -104,30 +133,26 @@ fn export(
     let totals = reader.counters()?;
     let pages = totals.known + totals.crawled + totals.gone;
     watch.stage("export", Some(pages));
-    let mut wave = Wave {
-        exporter: Exporter::new(&reader, naming.sites, limits)?,
-        chunks: Vec::new(),
-        pages: 0,
-        links: 0,
-        to: records,
-        counts: Counts::default(),
-        watch,
-    };
-    for entry in reader.scan(&tables::SITE_IDS)? {
-        watch.proceed()?;
-        let (name, id) = entry?;
-        let site = reader.need(&tables::SITES, &id)?;
-        if site.defaults != SiteDefaults::default() {
-            wave.counts.sites += 1;
-            if let Some(sites) = &mut sites {
-                let written = sites.write_all(&report::site_line(&name, site.defaults)?);
-                written.map_err(failed(ExportPart::Sites))?;
-            }
+    let mut counts = Counts::default();
+    let mut write = |piece: &Piece| {
+        if let (Some(sites), Some(line)) = (&mut sites, &piece.line) {
+            sites.write_all(line).map_err(failed(ExportPart::Sites))?;
         }
-        wave.site(id, &name, &site)?;
+        let written = records.write_all(&piece.records);
+        written.map_err(failed(ExportPart::Records))?;
+        counts.add(&piece.counts);
+        watch.advance(piece.counts.pages());
+        Ok(())
+    };
+    let shared = SharedExport::new(bank.local_process(), &reader, naming.sites, limits)?;
+    if let Some(shared) = shared {
+        shared.write(watch, &mut write)?;
+    } else {
+        let exporter = Exporter::new(&reader, naming.sites, limits, Sites::All)?;
+        let mut texts = SiteTexts::default();
+        let own: Source<'_> = Box::new(|watch| texts.next_batch(&exporter, watch));
+        write_merged(vec![own], watch, &mut write)?;
     }
-    wave.write()?;
-    let counts = wave.counts;
     if let Some(sites) = &mut sites {
         sites.flush().map_err(failed(ExportPart::Sites))?;
     }
@@ -144,84 +169,7 @@ fn failed(what: ExportPart) -> impl Fn(io::Error) -> EngineError {
     move |source| EngineError::Export { what, source }
 }
 
-/// Chunks that are processed in parallel and written in order.
-struct Wave<'a> {
-    exporter: Exporter<'a>,
-    chunks: Vec<Chunk>,
-    pages: usize,
-    /// Estimated number of their links.
-    links: u64,
-    to: &'a mut dyn Write,
-    counts: Counts,
-    watch: &'a dyn Watch,
-}
-
-impl Wave<'_> {
-    /// Adds a site's pages.
-    fn site(&mut self, id: SiteId, name: &str, site: &SiteRecord) -> Result<(), EngineError> {
-        let name: Arc<str> = name.into();
-        let new = || Chunk::new(id, Arc::clone(&name));
-        let mut chunk = new();
-        let (most, links) = chunk_shape(site, self.exporter.limits);
-        for entry in self
-            .exporter
-            .store
-            .scan_under(&tables::PAGE_IDS, &id.0.to_be_bytes())?
-        {
-            let ((_, local), index) = entry?;
-            chunk.pages.push((index, local));
-            if chunk.pages.len() >= most {
-                self.add(std::mem::replace(&mut chunk, new()), links)?;
-            }
-        }
-        self.add(chunk, links)
-    }
-
-    /// Adds a chunk whose pages have about `links` links each.
-    fn add(&mut self, chunk: Chunk, links: u64) -> Result<(), EngineError> {
-        let limits = self.exporter.limits;
-        self.pages += chunk.pages.len();
-        self.links += chunk.pages.len() as u64 * links;
-        self.chunks.push(chunk);
-        if self.pages >= 4 * limits.pages || self.links >= 2 * limits.links as u64 {
-            self.write()?;
-        }
-        Ok(())
-    }
-
-    fn write(&mut self) -> Result<(), EngineError> {
-        self.watch.proceed()?;
-        let chunks = std::mem::take(&mut self.chunks);
-        (self.pages, self.links) = (0, 0);
-        let exporter = &self.exporter;
-        let written = chunks.into_par_iter().map(|chunk| exporter.text(chunk));
-        for mut text in written.collect::<Result<Vec<_>, _>>()? {
-            // The rest of a chunk with too many links is written before the next chunk.
-            loop {
-                let put = self.to.write_all(&text.bytes);
-                put.map_err(failed(ExportPart::Records))?;
-                self.watch.advance(text.counts.pages());
-                self.counts.add(&text.counts);
-                let Some(rest) = text.rest.take() else {
-                    break;
-                };
-                self.watch.proceed()?;
-                text = self.exporter.text(rest)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Returns the maximum number of pages of a chunk of a site, and the average number of links per page,
-/// rounded up.
-fn chunk_shape(site: &SiteRecord, limits: Limits) -> (usize, u64) {
-    let pages = u64::from(site.known) + u64::from(site.crawled) + u64::from(site.gone);
-    let links = (site.intra_links + site.inter_links).div_ceil(pages.max(1));
-    let most = limits.links as u64 / links.max(1);
-    let most = usize::try_from(most).unwrap_or(limits.pages);
-    (most.clamp(1, limits.pages), links)
-}
-
+#[cfg(test)]
+mod process_tests;
 #[cfg(test)]
 mod tests;

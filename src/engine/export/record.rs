@@ -130,9 +130,9 @@ pub(super) struct Urls {
 }
 
 impl Urls {
-    /// Adds a page with a larger id than all others.
-    pub(super) fn push(&mut self, page: PageId, url: &str) {
-        self.text.push_str(url);
+    /// Adds a page with a larger id than all others. `put_url` appends its URL.
+    pub(super) fn push(&mut self, page: PageId, put_url: impl FnOnce(&mut String)) {
+        put_url(&mut self.text);
         self.pages.push(page);
         self.ends.push(self.text.len());
     }

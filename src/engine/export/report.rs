@@ -77,7 +77,7 @@ impl ExportReport {
 }
 
 /// Running counts of an export.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Counts {
     pub(super) crawled: u64,
     pub(super) known: u64,
@@ -95,6 +95,35 @@ impl Counts {
     /// Returns the number of pages as the bank counts them.
     pub(super) const fn pages(&self) -> u64 {
         self.crawled + self.known + self.gone + self.without_record
+    }
+
+    /// Returns the largest of the counts.
+    pub(super) fn largest(&self) -> u64 {
+        let Self {
+            crawled,
+            known,
+            gone,
+            aliases,
+            without_record,
+            links,
+            digests,
+            sites,
+            dropped_attributes,
+            too_long,
+        } = *self;
+        let all = [
+            crawled,
+            known,
+            gone,
+            aliases,
+            without_record,
+            links,
+            digests,
+            sites,
+            dropped_attributes,
+            too_long,
+        ];
+        all.into_iter().fold(0, u64::max)
     }
 
     pub(super) fn add(&mut self, other: &Self) {

@@ -62,7 +62,11 @@ fn the_cut_shows_nowhere() {
     let (_folder, bank) = bank();
     let exported = |pages, links| {
         let mut records = Vec::new();
-        let limits = Limits { pages, links };
+        let limits = Limits {
+            pages,
+            links,
+            bytes: pages * links,
+        };
         let report = export(&bank, &mut records, None, limits, &Unwatched).unwrap();
         (String::from_utf8(records).unwrap(), report)
     };
@@ -80,7 +84,13 @@ fn the_cut_shows_nowhere() {
 }
 
 /// Stops after so many questions.
-struct Patience(std::sync::atomic::AtomicU64);
+pub(super) struct Patience(std::sync::atomic::AtomicU64);
+
+impl Patience {
+    pub(super) fn new(questions: u64) -> Self {
+        Self(questions.into())
+    }
+}
 
 impl Watch for Patience {
     fn stopped(&self) -> bool {
@@ -91,7 +101,7 @@ impl Watch for Patience {
 }
 
 /// A writer that takes so many bytes.
-struct Room(usize);
+pub(super) struct Room(pub(super) usize);
 
 impl Write for Room {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -114,12 +124,13 @@ fn it_stops_when_asked_and_where_there_is_no_room() {
     let limits = Limits {
         pages: 7,
         links: 20,
+        bytes: 99,
     };
     let mut whole = Vec::new();
     export(&bank, &mut whole, None, limits, &Unwatched).unwrap();
     for questions in 0..6 {
         let mut records = Vec::new();
-        let watch = Patience(questions.into());
+        let watch = Patience::new(questions);
         let ended = export(&bank, &mut records, None, limits, &watch);
         assert!(
             matches!(ended, Err(EngineError::Interrupted(_))),

@@ -159,16 +159,10 @@ pub(super) fn run(
             }
         }
         ResolvedPlan::Cover(ref choice) => {
+            let plan = &report.view.parameters;
             // Other processes read lists that are stored, and these may be new.
-            let local = local
-                .filter(|local| local.are_connected() && report.view.parameters.lists().are_none());
-            let processes = match local {
-                Some(local) => {
-                    let options = report.view.parameters.to_stored()?;
-                    SiteProcesses::new(local, reader, options)?
-                }
-                None => None,
-            };
+            let local = local.filter(|_| plan.lists().are_none());
+            let processes = site_processes(local, reader, plan)?;
             let context = RunContext::new(reader, choice, &rules, watch);
             let run = run_cover(
                 context.with_processes(processes.as_ref()),
@@ -179,8 +173,10 @@ pub(super) fn run(
             Outcome::Cover(run)
         }
         ResolvedPlan::Web(ref choice) => {
+            let processes = site_processes(local, reader, &report.view.parameters)?;
+            let context = RunContext::new(reader, choice, &rules, watch);
             let run = run_global(
-                RunContext::new(reader, choice, &rules, watch),
+                context.with_processes(processes.as_ref()),
                 previous_plan,
                 &mut report,
             )?;
@@ -276,6 +272,18 @@ fn no_parameters(store: &Store, plan: String) -> Result<EngineError> {
     let plans = store.scan(&tables::PLANS)?;
     let existing = plans.map(|entry| Ok(entry?.0)).collect::<Result<_>>()?;
     Ok(EngineError::NoPlanParameters { plan, existing })
+}
+
+/// Returns the processes that work on a plan; `None` if this one does all.
+fn site_processes<'a>(
+    local: Option<&'a Processes>,
+    store: &Store,
+    plan: &PlanOptions,
+) -> Result<Option<SiteProcesses<'a>>> {
+    match local.filter(|local| local.are_connected()) {
+        Some(local) => SiteProcesses::new(local, store, plan.clone()),
+        None => Ok(None),
+    }
 }
 
 /// The plan before this refresh.

@@ -115,6 +115,7 @@ fn store(
     let mut changes = Changes::new(&writer.spill_folder(), 64 << 20);
     let refresh = counters.refresh;
     let standings = outcome.put(writer, &mut changes, &report.view.plan, refresh)?;
+    outcome.put_elsewhere(&mut changes, refresh)?;
     let mut chosen = None;
     if let Some(limited_list) = limited_list.filter(|limited_list| limited_list.differs()) {
         limited_list.put(&mut changes, refresh)?;

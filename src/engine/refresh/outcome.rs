@@ -31,7 +31,7 @@ impl Outcome {
         }
     }
 
-    /// Adds everything that the refresh stores to `changes`. Returns what was written of page
+    /// Adds what the refresh stores to `changes`, but for what other processes have. Returns what was written of page
     /// evidence, by cores.
     pub(super) fn put(
         &self,
@@ -51,6 +51,15 @@ impl Outcome {
                 run.put(changes, refresh)?;
                 Ok(None)
             }
+        }
+    }
+
+    /// Adds what other processes have of the result to `changes`, or lets them keep it for the commit of the writer that
+    /// has their parts open.
+    pub(super) fn put_elsewhere(&self, changes: &mut Changes, refresh: RefreshId) -> Result<()> {
+        match self {
+            Self::Web(run) => run.put_elsewhere(changes, refresh),
+            Self::Cores(_) | Self::SameCores(_) | Self::Cover(_) => Ok(()),
         }
     }
 

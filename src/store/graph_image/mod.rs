@@ -18,19 +18,22 @@
 //! A *slot* is the number of a page in the image. Slots follow the ids of the pages; pages that are new since the
 //! file was written follow all others. Pages that are
 //! neither known nor crawled have slots too, since they may return.
+//!
+//! In a cluster bank, a process can also load the image of its own sites alone ([`GraphImage::load_share`]).
 
 mod file;
+mod ghosts;
 mod normalise;
 mod order;
 mod patch;
 mod replaceable_lists;
 mod scan;
 mod section_codec;
+mod share;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
-use std::ops::Range;
 use std::path::Path;
 
 use crate::error::StoreError;
@@ -98,14 +101,18 @@ impl Flags {
     const NONE: Self = Self(2);
     const SPAM: u8 = 1 << 3;
 
-    fn from_record(record: &PageRecord) -> Self {
-        let state = match record.state {
+    fn new(state: PageState, is_spam: bool) -> Self {
+        let state = match state {
             PageState::Known => Self::KNOWN,
             PageState::Crawled => Self::CRAWLED,
             // Batches do not count these as changed.
             PageState::Gone | PageState::Unlinked | PageState::Alias => return Self::NONE,
         };
-        Self(state | if record.spam { Self::SPAM } else { 0 })
+        Self(state | if is_spam { Self::SPAM } else { 0 })
+    }
+
+    fn from_record(record: &PageRecord) -> Self {
+        Self::new(record.state, record.spam)
     }
 }
 
@@ -133,6 +140,9 @@ pub struct GraphImage {
     /// The parts of `order` with the same host.
     runs: Vec<Run>,
     added: Added,
+    /// In a share, the pages of other processes to which rows link, by id; their slots are the last ones. `None` if it is
+    /// no share.
+    ghosts: Option<Vec<PageId>>,
 }
 
 /// What is new since the image was written.
@@ -172,6 +182,7 @@ impl GraphImage {
             order: Vec::new(),
             runs: Vec::new(),
             added: Added::default(),
+            ghosts: None,
         }
     }
 
@@ -189,7 +200,7 @@ impl GraphImage {
     ) -> Result<(Self, ImageSource), StoreError> {
         watch.stage("load graph", None);
         let Some(folder) = store.image_folder() else {
-            let image = scan::scan(store, links, prefix, watch)?;
+            let image = scan::scan(store, None, links, prefix, watch)?;
             return Ok((image, ImageSource::Tables));
         };
         let existing = file::existing(store, folder);
@@ -209,12 +220,12 @@ impl GraphImage {
         // Readers of an older state leave the image to those of the current one.
         let batch = store.counters()?.batch;
         if existing.is_some_and(|existing| existing.batch > batch) {
-            let image = scan::scan(store, links, prefix, watch)?;
+            let image = scan::scan(store, None, links, prefix, watch)?;
             return Ok((image, ImageSource::Tables));
         }
         // The new file replaces all that the old one is used for.
         let links = existing.map_or(links, |existing| existing.links.max(links));
-        let image = scan::scan(store, links, prefix, watch)?;
+        let image = scan::scan(store, None, links, prefix, watch)?;
         image.save(store, folder, links);
         Ok((image, ImageSource::Tables))
     }
@@ -226,7 +237,7 @@ impl GraphImage {
         prefix: HostPrefix<'_>,
         watch: &dyn Watch,
     ) -> Result<Self, StoreError> {
-        scan::scan(store, links, prefix, watch)
+        scan::scan(store, None, links, prefix, watch)
     }
 
     /// Loads the graph from the image, however many pages changed since it was written. Also returns the number of
@@ -319,7 +330,7 @@ impl GraphImage {
         self.row_indexes.len()
     }
 
-    /// Returns the slot of a page; `None` if it has none.
+    /// Returns the slot of a page; `None` if it has none, or belongs to another process.
     #[must_use]
     pub fn slot(&self, page: PageId) -> Option<u32> {
         let site = self.sites.get(page.site().0 as usize)?;
@@ -332,9 +343,10 @@ impl GraphImage {
     /// Returns the page of a slot.
     #[must_use]
     pub fn page(&self, slot: u32) -> PageId {
-        let base = self.flags.len() - self.added.pages.len();
+        let last = self.ghosts.as_ref().unwrap_or(&self.added.pages);
+        let base = self.flags.len() - last.len();
         if let Some(at) = (slot as usize).checked_sub(base) {
-            return self.added.pages[at];
+            return last[at];
         }
         let at = self.sites.partition_point(|site| site.first <= slot);
         let at = at.saturating_sub(1);
@@ -412,12 +424,12 @@ impl GraphImage {
         &self.runs
     }
 
-    /// Returns the range of a run in [`order`](Self::order), in the order of the URLs of all sites.
+    /// Returns the [`runs`](Self::runs) in the order of the URLs of all sites, which is that of their prefixes.
     #[must_use]
-    pub fn runs_by_url(&self) -> Vec<Range<usize>> {
+    pub fn runs_by_url(&self) -> Vec<&Run> {
         let mut runs: Vec<&Run> = self.runs.iter().collect();
         runs.sort_unstable_by(|a, b| a.begins.cmp(&b.begins));
-        runs.into_iter().map(Run::range).collect()
+        runs
     }
 }
 

@@ -104,6 +104,7 @@ impl GraphImage {
                 .collect(),
             runs: self.runs.clone(),
             added: Added::default(),
+            ghosts: None,
         }
     }
 }

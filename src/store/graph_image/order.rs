@@ -22,6 +22,12 @@ impl Run {
         self.site
     }
 
+    /// Returns the common prefix of the URLs, which no URL of another run has.
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        &self.begins
+    }
+
     /// Returns the range of the pages.
     #[must_use]
     pub const fn range(&self) -> Range<usize> {

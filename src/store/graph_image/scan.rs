@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::ghosts::{GHOST, OwnSites, link_ghosts, number_ghosts};
 use super::order::{HostFinder, Run, push_page};
 use super::{
     Flags, GraphImage, HostPrefix, ImageLinks, ImageSite, Lists, NO_ROW, PageAttributes, length,
@@ -14,6 +15,7 @@ use crate::tables::entries::Entries;
 use crate::tables::records::links::{LinkBlock, LinkKey};
 use crate::tables::records::{PageRecord, SiteRecord};
 use crate::tables::store::Store;
+use crate::tables::table::{Key, Table, Value};
 use crate::tables::{INTRA, PAGES, ROWS, SITES};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
@@ -32,7 +34,10 @@ struct Part {
     attributes: Vec<PageAttributes>,
     row_indexes: Vec<u32>,
     row_lengths: Vec<u32>,
+    /// Ghosts of a share are numbered from the slot after all pages on, within the part.
     row_targets: Vec<u32>,
+    /// Pages of other processes to which rows link, by id; while the part is read, one for each link.
+    ghosts: Vec<PageId>,
     intra_lengths: Vec<u32>,
     intra_targets: Vec<u32>,
     order: Vec<u32>,
@@ -41,17 +46,20 @@ struct Part {
     rows_of_sites: Vec<u32>,
 }
 
-/// Loads an image. The sites are read in parallel, each table in sequence.
+/// Loads an image; of a share, if the sites of this process are given. The sites are read in parallel, each table in
+/// sequence.
 pub(super) fn scan(
     store: &Store,
+    own: Option<&OwnSites>,
     links: ImageLinks,
     prefix: HostPrefix<'_>,
     watch: &dyn Watch,
 ) -> Result<GraphImage, StoreError> {
     let counters = store.counters()?;
-    let (mut sites, names) = read_sites(store, counters.next_site, watch)?;
+    let (mut sites, names) = read_sites(store, own, counters.next_site, watch)?;
     let reader = Reader {
         store,
+        own,
         links,
         prefix,
         watch,
@@ -97,6 +105,11 @@ pub(super) fn scan(
         image.row_of.append(&mut part.row_of);
         image.row_indexes.append(&mut part.row_indexes);
     }
+    let lists = parts.iter_mut().map(|part| {
+        let ghosts = std::mem::take(&mut part.ghosts);
+        (ghosts, part.row_targets.as_mut_slice())
+    });
+    let ghosts = link_ghosts(length(image.flags.len()), lists.collect())?;
     let mut intra = Vec::new();
     let rows = parts.into_iter().map(|part| {
         intra.push((part.intra_lengths, part.intra_targets));
@@ -106,19 +119,27 @@ pub(super) fn scan(
     if links == ImageLinks::All {
         image.intra = Some(Lists::join(intra.into_iter()));
     }
+    if own.is_some() {
+        image.add_ghosts(ghosts);
+    }
     Ok(image)
 }
 
 /// Returns the sites by id, with their names.
 fn read_sites(
     store: &Store,
+    own: Option<&OwnSites>,
     count: u32,
     watch: &dyn Watch,
 ) -> Result<(Vec<ImageSite>, Vec<String>), StoreError> {
     let mut sites = vec![ImageSite::default(); count as usize];
     let mut names = vec![String::new(); count as usize];
     let mut next: u32 = 0;
-    for entry in store.scan(&SITES)? {
+    let entries = match own {
+        Some(_) => store.scan_local(&SITES)?,
+        None => store.scan(&SITES)?,
+    };
+    for entry in entries {
         watch.proceed()?;
         let (id, record): (SiteId, SiteRecord) = entry?;
         let Some(site) = sites.get_mut(id.0 as usize) else {
@@ -192,6 +213,8 @@ fn by_name(parts: &mut [Part], names: &[String]) -> (Vec<u32>, Vec<Run>) {
 
 struct Reader<'a> {
     store: &'a Store,
+    /// The sites of a share; `None` if all sites are read.
+    own: Option<&'a OwnSites>,
     links: ImageLinks,
     prefix: HostPrefix<'a>,
     watch: &'a dyn Watch,
@@ -202,11 +225,10 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// Reads a range of sites.
     fn read(&self, range: Range<u32>) -> Result<Part, StoreError> {
-        let store = self.store;
-        let mut pages = store.scan_sites(&PAGES, range.clone())?.peekable();
-        let mut rows = store.scan_sites(&ROWS, range.clone())?.peekable();
+        let mut pages = self.entries(&PAGES, range.clone())?.peekable();
+        let mut rows = self.entries(&ROWS, range.clone())?.peekable();
         let mut intra = match self.links {
-            ImageLinks::All => Some(store.scan_sites(&INTRA, range.clone())?.peekable()),
+            ImageLinks::All => Some(self.entries(&INTRA, range.clone())?.peekable()),
             ImageLinks::InterSite => None,
         };
         let mut part = Part::default();
@@ -235,7 +257,37 @@ impl Reader<'_> {
                 self.push_intra(intra, site, &mut part)?;
             }
         }
+        let Part {
+            row_lengths,
+            row_targets,
+            ghosts,
+            ..
+        } = &mut part;
+        number_ghosts(self.slots(), row_lengths, row_targets, ghosts)?;
         Ok(part)
+    }
+
+    /// Iterates over the entries of a range of sites.
+    fn entries<K: Key, V: Value>(
+        &self,
+        table: &Table<K, V>,
+        range: Range<u32>,
+    ) -> Result<Entries<'_, K, V>, StoreError> {
+        match self.own {
+            Some(_) => self.store.scan_local_sites(table, range),
+            None => self.store.scan_sites(table, range),
+        }
+    }
+
+    /// Returns the number of slots of the pages of all sites that are read.
+    fn slots(&self) -> u32 {
+        let last = self.sites.last();
+        last.map_or(0, |site| site.first + site.pages)
+    }
+
+    /// Whether a page belongs to another process.
+    fn is_ghost(&self, page: PageId) -> bool {
+        self.own.is_some_and(|own| !own.has(page.site()))
     }
 
     fn slot(&self, page: PageId) -> Option<u32> {
@@ -301,10 +353,14 @@ impl Reader<'_> {
             part.row_indexes.push(key.index(place));
             part.row_lengths.push(length(targets.len()));
             for &target in targets {
-                let slot = self.slot(target).ok_or_else(|| {
-                    let what = format!("a row links to {target}, which does not exist");
-                    StoreError::damaged(ROWS.name, format!("{key:?}"), what)
-                })?;
+                let slot = match self.slot(target) {
+                    Some(slot) => slot,
+                    None if self.is_ghost(target) => {
+                        part.ghosts.push(target);
+                        GHOST
+                    }
+                    None => return Err(missing_target(key, target)),
+                };
                 part.row_targets.push(slot);
             }
         }
@@ -337,6 +393,12 @@ impl Reader<'_> {
         part.intra_lengths.resize(first + of_site.pages as usize, 0);
         Ok(())
     }
+}
+
+/// Returns the error of a row with a target that does not exist.
+pub(super) fn missing_target(key: LinkKey, target: PageId) -> StoreError {
+    let what = format!("a row links to {target}, which does not exist");
+    StoreError::damaged(ROWS.name, format!("{key:?}"), what)
 }
 
 impl PageAttributes {

@@ -11,6 +11,7 @@ pub(crate) mod entries;
 mod final_list;
 mod link_cursor;
 mod link_reads;
+mod local_scan;
 pub mod member_order;
 mod merged_scan;
 mod page_reads;

@@ -237,23 +237,6 @@ impl Store {
         self.scan_under(table, &[])
     }
 
-    /// Iterates over the entries of a table that are in databases of this process, in key order.
-    pub fn scan_local<K: Key, V: Value>(
-        &self,
-        table: &Table<K, V>,
-    ) -> Result<Entries<'_, K, V>, StoreError> {
-        if self.cluster.is_none() {
-            return self.scan(table);
-        }
-        let range = KeyRange::ascending(&[], None);
-        let scans = self.local_databases();
-        let scans =
-            scans.map(|(_, database)| Ok(PartScan::Local(range.scan(database, table.name)?)));
-        let scans = scans.collect::<Result<_, StoreError>>()?;
-        let merged = MergedScan::new(scans, range.is_descending);
-        Ok(Entries::new(table, TableScan::Merged(merged)))
-    }
-
     /// Iterates over the entries whose keys start with `prefix`, in key order.
     pub fn scan_under<K: Key, V: Value>(
         &self,
@@ -289,11 +272,12 @@ impl Store {
         table: &Table<K, V>,
         sites: Range<u32>,
     ) -> Result<Entries<'_, K, V>, StoreError> {
-        let from = sites.start.to_be_bytes();
-        let mut range = KeyRange::ascending(&from, Some(sites.end.to_be_bytes().to_vec()));
-        // The last block of a single site also has the next sites, which are likely to be read next.
-        range.is_read_once = sites.len() > 1;
-        let prefix = if range.is_read_once { &[] } else { &from[..] };
+        let range = KeyRange::of_sites(&sites);
+        let prefix = if sites.len() > 1 {
+            &[]
+        } else {
+            &range.from[..]
+        };
         Ok(Entries::new(
             table,
             self.open_scan(table.name, prefix, &range)?,

@@ -60,7 +60,7 @@ pub(super) fn baseline(
     };
     let mut reached = Reached::new(graph, hops);
     let mut caps = RemainingCaps::new(graph.caps());
-    let mut picks = pinned(graph, &mut reached, &mut caps);
+    let mut picks = pinned(graph, &mut reached, &mut caps)?;
     let pins = picks.len();
     let mut eligible = candidates.len();
     if !is_unconstrained {
@@ -80,7 +80,7 @@ pub(super) fn baseline(
         picks.push(Pick {
             seed: scored(page),
             runner_up: next.filter(|next| next.score != Score::Drawn),
-            hops: reached.add(page).0,
+            hops: reached.add(page)?.0,
         });
     }
     Ok(WebCover {
@@ -96,11 +96,15 @@ pub(super) fn baseline(
 }
 
 /// The pins as picks.
-fn pinned(graph: &WebGraph, reached: &mut Reached<'_>, caps: &mut RemainingCaps<'_>) -> Vec<Pick> {
+fn pinned(
+    graph: &WebGraph,
+    reached: &mut Reached<'_>,
+    caps: &mut RemainingCaps<'_>,
+) -> Result<Vec<Pick>, Interrupted> {
     let pins = graph.pins().iter();
     pins.map(|&pin| {
         caps.add_seed(pin);
-        Pick::pinned(pin, reached.add(pin).0)
+        Ok(Pick::pinned(pin, reached.add(pin)?.0))
     })
     .collect()
 }
@@ -118,7 +122,7 @@ pub(super) fn max_out(
     let mut queue: BinaryHeap<_> = candidates.map(|&page| remaining.entry(page)).collect();
     let mut reached = Reached::new(graph, hops);
     let mut caps = RemainingCaps::new(graph.caps());
-    let mut picks = pinned(graph, &mut reached, &mut caps);
+    let mut picks = pinned(graph, &mut reached, &mut caps)?;
     for &pin in graph.pins() {
         remaining.remove_ball(pin, hops);
     }
@@ -140,7 +144,7 @@ pub(super) fn max_out(
         picks.push(Pick {
             seed,
             runner_up: next.map(max_out::scored),
-            hops: reached.add(seed.page).0,
+            hops: reached.add(seed.page)?.0,
         });
         remaining.remove_ball(seed.page, hops);
     };

@@ -23,7 +23,7 @@ pub fn budget_lists(
 ) -> Result<Vec<Vec<u32>>, Interrupted> {
     let tuned = match choice.setting() {
         Some(_) => Vec::new(),
-        None => grid_search(graph, choice, pairs, &SearchPool::new(graph.pages()), watch)?,
+        None => grid_search(graph, choice, pairs, &SearchPool::new(graph), watch)?,
     };
     let mut lists = Vec::with_capacity(pairs.len());
     for (at, &(seeds, budget)) in pairs.iter().enumerate() {

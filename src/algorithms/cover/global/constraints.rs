@@ -30,9 +30,21 @@ impl<'a> RemainingCaps<'a> {
 
     /// Counts a seed.
     pub(super) fn add_seed(&mut self, page: u32) {
-        for (group, left) in &mut self.0 {
-            let left = &mut left[group[page as usize] as usize];
-            *left = left.saturating_sub(1);
+        self.add_seed_of(&self.groups(page));
+    }
+
+    /// Returns the group of a page for each cap.
+    pub(super) fn groups(&self, page: u32) -> Vec<u32> {
+        let groups = self.0.iter().map(|(group, _)| group[page as usize]);
+        groups.collect()
+    }
+
+    /// Counts a seed of these groups, which may have no page of this process.
+    pub(super) fn add_seed_of(&mut self, groups: &[u32]) {
+        for ((_, left), group) in self.0.iter_mut().zip(groups) {
+            if let Some(left) = left.get_mut(*group as usize) {
+                *left = left.saturating_sub(1);
+            }
         }
     }
 }

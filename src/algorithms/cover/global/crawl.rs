@@ -9,28 +9,34 @@
 //! many pages precede any other page in a crawl from more seeds too, so no crawl of that budget fetches it.
 
 use super::graph::WebGraph;
+use super::share::WebShare;
+use super::share::first_pages::{Part, first_pages};
+use super::share::levels::ShareLevels;
+use crate::watch::Interrupted;
 
-/// The pages that a crawl from some seeds fetches, depth by depth.
+/// The pages that a crawl from some seeds fetches, depth by depth; in a share, those of this process.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Crawl {
     /// By depth, and in URL order within each depth.
     pages: Vec<u32>,
     /// The end of each depth in `pages`.
     ends: Vec<usize>,
+    /// The number of pages of all processes.
+    fetched: u64,
 }
 
 impl Crawl {
-    /// Returns the number of pages.
-    pub(super) fn fetched(&self) -> usize {
-        self.pages.len()
+    /// Returns the number of pages, those of other processes included.
+    pub(super) const fn fetched(&self) -> u64 {
+        self.fetched
     }
 
-    /// The pages, depth by depth and in URL order within each depth.
+    /// The pages of this process, depth by depth and in URL order within each depth.
     pub(super) fn pages(&self) -> &[u32] {
         &self.pages
     }
 
-    /// The sum of the values of the pages, in millionths.
+    /// The sum of the values of the pages of this process, in millionths.
     pub(super) fn worth(&self, graph: &WebGraph) -> i64 {
         let values = self.pages.iter().map(|&page| graph.values()[page as usize]);
         values.sum()
@@ -45,25 +51,39 @@ impl Crawl {
         }
         pages.truncate(left);
         pages.sort_unstable();
-        self.pages.extend(pages);
-        self.ends.push(self.pages.len());
+        let fetched = pages.len() as u64;
+        self.push_all(pages, fetched);
     }
 
-    fn depth(&self, depth: usize) -> &[u32] {
+    /// Appends the pages of the next depth, in ascending order, of which all processes have `fetched`.
+    pub(super) fn push_all(&mut self, pages: Vec<u32>, fetched: u64) {
+        self.pages.extend(pages);
+        self.ends.push(self.pages.len());
+        self.fetched += fetched;
+    }
+
+    /// Returns the number of depths.
+    pub(super) fn depths(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(super) fn depth(&self, depth: usize) -> &[u32] {
         let end = |depth: usize| self.ends.get(depth).copied().unwrap_or(self.pages.len());
         let from = depth.checked_sub(1).map_or(0, end);
         &self.pages[from..end(depth)]
     }
 }
 
-/// Simulates crawls, one at a time, with marks that are reused without clearing. Memory: 4 bytes per page.
+/// Simulates crawls, one at a time, with marks that are reused without clearing. Memory: 4 bytes per page and ghost.
 pub(super) struct Crawler<'a> {
     graph: &'a WebGraph,
     met_in: Vec<u32>,
     run: u32,
     level: Vec<u32>,
     next: Vec<u32>,
-    /// Pages met plus links followed, in all crawls.
+    /// The searches over several processes.
+    levels: Option<ShareLevels>,
+    /// Pages met plus links followed, in all crawls, by this process.
     pub(super) visits: u64,
 }
 
@@ -75,6 +95,7 @@ impl<'a> Crawler<'a> {
             run: 0,
             level: Vec::new(),
             next: Vec::new(),
+            levels: graph.share().map(ShareLevels::new),
             visits: 0,
         }
     }
@@ -93,8 +114,11 @@ impl<'a> Crawler<'a> {
         std::mem::replace(&mut met_in[page as usize], run) != run
     }
 
-    /// Crawls at most `budget` pages from distinct seeds.
-    pub(super) fn crawl(&mut self, seeds: &[u32], budget: usize) -> Crawl {
+    /// Crawls at most `budget` pages from distinct seeds, given their numbers in the web.
+    pub(super) fn crawl(&mut self, seeds: &[u32], budget: usize) -> Result<Crawl, Interrupted> {
+        if let Some(share) = self.graph.share() {
+            return self.crawl_share(share, seeds, budget);
+        }
         self.begin();
         let mut crawl = Crawl::default();
         let run = self.run;
@@ -121,7 +145,86 @@ impl<'a> Crawler<'a> {
             }
             std::mem::swap(&mut self.level, &mut self.next);
         }
-        crawl
+        Ok(crawl)
+    }
+
+    /// Crawls in all processes.
+    fn crawl_share(
+        &mut self,
+        share: &WebShare,
+        seeds: &[u32],
+        budget: usize,
+    ) -> Result<Crawl, Interrupted> {
+        let graph = self.graph;
+        let levels = self.levels.get_or_insert_with(|| ShareLevels::new(share));
+        levels.begin();
+        let seeds = seeds.iter().take(budget);
+        let own = seeds.filter_map(|&seed| graph.local(seed));
+        let mut level: Vec<u32> = own.filter(|&page| levels.is_new(page)).collect();
+        let budget = budget as u64;
+        let mut crawl = Crawl::default();
+        loop {
+            let [size] = graph.group().total([level.len() as u64])?;
+            if size == 0 {
+                return Ok(crawl);
+            }
+            self.visits += level.len() as u64;
+            level.sort_unstable();
+            let left = budget.saturating_sub(crawl.fetched);
+            let mut first = level.len();
+            if size > left {
+                let part = Part {
+                    pages: &level,
+                    most: left,
+                };
+                first = first_pages(share, &[part])?.first().copied().unwrap_or(0);
+            }
+            crawl.push_all(level[..first].to_vec(), size.min(left));
+            if crawl.fetched >= budget {
+                return Ok(crawl);
+            }
+            let links = graph.successors();
+            let followed = level.iter().map(|&page| links.list(page).len() as u64);
+            self.visits += followed.sum::<u64>();
+            level = levels.next(share, links, &level)?.unwrap_or_default();
+        }
+    }
+
+    /// Returns the pages of this process that a crawl fetches, and those to which pages link that it fetches in any
+    /// process, without duplicates.
+    pub(super) fn with_targets(&mut self, crawl: &Crawl) -> Result<Vec<u32>, Interrupted> {
+        let graph = self.graph;
+        let links = graph.successors();
+        let mut pages = crawl.pages.clone();
+        if let (Some(share), Some(levels)) = (graph.share(), &mut self.levels) {
+            levels.begin();
+            pages.retain(|&page| levels.is_new(page));
+            pages.extend(levels.next(share, links, &crawl.pages)?.unwrap_or_default());
+            return Ok(pages);
+        }
+        self.begin();
+        let (met_in, run) = (&mut self.met_in, self.run);
+        pages.retain(|&page| Self::is_new(met_in, run, page));
+        let targets = crawl.pages.iter().flat_map(|&page| links.list(page));
+        pages.extend(targets.filter(|&&page| Self::is_new(met_in, run, page)));
+        Ok(pages)
+    }
+
+    /// Returns the pages of this process at each depth of two crawls together, however many they are, and the visits at
+    /// each depth.
+    pub(super) fn join_all(&mut self, one: &Crawl, other: &Crawl) -> Vec<(Vec<u32>, u64)> {
+        self.begin();
+        let (met_in, run) = (&mut self.met_in, self.run);
+        let depths = 0..one.depths().max(other.depths());
+        let joined = depths.map(|depth| {
+            let both = one.depth(depth).iter().chain(other.depth(depth)).copied();
+            let visits = one.depth(depth).len() + other.depth(depth).len();
+            let new = both.filter(|&page| Self::is_new(met_in, run, page));
+            let mut level: Vec<u32> = new.collect();
+            level.sort_unstable();
+            (level, visits as u64)
+        });
+        joined.collect()
     }
 
     /// Crawls at most `budget` pages from the seeds of two crawls, each with at least that budget.

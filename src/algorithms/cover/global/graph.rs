@@ -4,12 +4,19 @@ use super::super::graph::SiteGraphError;
 use super::super::limits::MAX_PRICE;
 use super::super::value::UNIT;
 use super::constraints::Cap;
+use super::share::{Group, WebShare};
 use crate::graph::{Csr, number};
+use crate::watch::Interrupted;
+use std::sync::Arc;
 
 /// All crawled and known pages that are not gone, numbered in byte order of their URLs (the smallest URL is
 /// 0), with their values in millionths, the links between them in both directions, and the candidates.
 ///
-/// Memory: 8 bytes per link and 29 per page; with a weight of quality 37 per page; 4 more for each cap.
+/// Or the share of one of several processes: its pages, numbered in the same order, and their links. Links to pages of
+/// other processes lead to ghosts, which are numbered behind all pages.
+///
+/// Memory: 8 bytes per link and 29 per page; with a weight of quality 37 per page; 4 more for each cap. A share has
+/// 12 more per page, 16 for each ghost and 8 for each mirror.
 #[derive(Clone, Debug)]
 pub struct WebGraph {
     values: Vec<i64>,
@@ -22,16 +29,33 @@ pub struct WebGraph {
     known: Vec<bool>,
     /// By page: its value if it were known only from links; empty if that is 0 for all pages.
     values_as_known: Vec<i64>,
+    /// What is known of the pages of other processes; `None` if this one has all pages.
+    share: Option<Arc<WebShare>>,
+    totals: Totals,
 }
 
-/// Fails unless there is a list of links for every page, to pages that exist, and no sum of values overflows.
-fn check(values: &[i64], links: &Csr, may_be_seed: &[bool]) -> Result<(), SiteGraphError> {
+/// Counts over all processes.
+#[derive(Clone, Copy, Debug)]
+struct Totals {
+    pages: u64,
+    links: u64,
+    candidates: u64,
+}
+
+/// Fails unless there is a list of links for every page, to pages or `ghosts` that exist.
+fn check_links(
+    values: &[i64],
+    links: &Csr,
+    ghosts: u32,
+    may_be_seed: &[bool],
+) -> Result<(), SiteGraphError> {
     let pages = values.len();
+    let targets = pages + ghosts as usize;
     // `u32::MAX` means "no page".
-    if u32::try_from(pages).is_err() {
-        return Err(SiteGraphError::TooManyPages(pages));
+    if u32::try_from(targets).is_err() {
+        return Err(SiteGraphError::TooManyPages(targets));
     }
-    let beyond = links.entries().iter().find(|p| **p as usize >= pages);
+    let beyond = links.entries().iter().find(|p| **p as usize >= targets);
     if let Some(&page) = beyond.filter(|_| links.len() == pages) {
         return Err(SiteGraphError::NoSuchPage { page, pages });
     }
@@ -39,10 +63,20 @@ fn check(values: &[i64], links: &Csr, may_be_seed: &[bool]) -> Result<(), SiteGr
         let page = number(links.len().max(may_be_seed.len()));
         return Err(SiteGraphError::NoSuchPage { page, pages });
     }
-    // Includes the fetch cost of every page, so that no sum can overflow.
+    Ok(())
+}
+
+/// Returns a bound on every sum of values and fetch costs of these pages; the largest number if it is larger.
+fn worth_bound(values: &[i64]) -> i64 {
     let worth: i128 = values.iter().map(|&value| i128::from(value).abs()).sum();
-    let prices = i128::from(MAX_PRICE * UNIT) * pages as i128;
-    if worth + prices > i128::from(i64::MAX) {
+    let prices = i128::from(MAX_PRICE * UNIT) * values.len() as i128;
+    i64::try_from(worth + prices).unwrap_or(i64::MAX)
+}
+
+/// Fails unless there is a list of links for every page, to pages that exist, and no sum of values overflows.
+fn check(values: &[i64], links: &Csr, may_be_seed: &[bool]) -> Result<(), SiteGraphError> {
+    check_links(values, links, 0, may_be_seed)?;
+    if worth_bound(values) == i64::MAX {
         return Err(SiteGraphError::ValuesTooLarge);
     }
     Ok(())
@@ -82,6 +116,52 @@ impl WebGraph {
         ))
     }
 
+    /// Builds the share of a process as [`from_successors`](Self::from_successors) builds a graph. `successors` has a
+    /// list for each page of the share: its pages, and ghosts from the number of its pages on. All processes call this
+    /// at the same time.
+    ///
+    /// # Errors
+    ///
+    /// If another process fails, and as `from_successors`.
+    pub fn from_share(
+        values: Vec<i64>,
+        successors: Csr,
+        may_be_seed: &[bool],
+        mut share: WebShare,
+    ) -> Result<Result<Self, SiteGraphError>, Interrupted> {
+        let ghosts = share.ghosts();
+        if share.pages() != values.len() {
+            let page = number(share.pages().max(values.len()));
+            let pages = values.len();
+            return Ok(Err(SiteGraphError::NoSuchPage { page, pages }));
+        }
+        if let Err(error) = check_links(&values, &successors, ghosts, may_be_seed) {
+            return Ok(Err(error));
+        }
+        share.set_largest()?;
+        let targets = values.len() + ghosts as usize;
+        let predecessors = successors.transpose(targets);
+        let bound = worth_bound(&values);
+        let mut graph = Self::of_links(values, successors, predecessors, may_be_seed);
+        graph.share = Some(Arc::new(share));
+        let group = graph.group();
+        if group.sum([bound])? == [i64::MAX] {
+            return Ok(Err(SiteGraphError::ValuesTooLarge));
+        }
+        let Totals {
+            pages,
+            links,
+            candidates,
+        } = graph.totals;
+        let [pages, links, candidates] = group.total([pages, links, candidates])?;
+        graph.totals = Totals {
+            pages,
+            links,
+            candidates,
+        };
+        Ok(Ok(graph))
+    }
+
     /// Builds the graph of links that were checked, in both directions.
     fn of_links(
         values: Vec<i64>,
@@ -89,10 +169,16 @@ impl WebGraph {
         predecessors: Csr,
         may_be_seed: &[bool],
     ) -> Self {
-        let candidates = (0..number(values.len()))
+        let candidates: Vec<u32> = (0..number(values.len()))
             .filter(|&page| may_be_seed[page as usize] && !successors.list(page).is_empty())
             .collect();
         Self {
+            totals: Totals {
+                pages: values.len() as u64,
+                links: successors.entries().len() as u64,
+                candidates: candidates.len() as u64,
+            },
+            share: None,
             values,
             successors,
             predecessors,
@@ -105,14 +191,16 @@ impl WebGraph {
     }
 
     /// Sets the pins, pages that are seeds before any pick, in this order, and the caps, each with a group
-    /// for every page.
+    /// for every page. In a share, pins are numbers in the web, of all processes, and a group has the same number in all
+    /// of them.
     pub fn with_constraints(
         mut self,
         pins: Vec<u32>,
         caps: Vec<Cap>,
     ) -> Result<Self, SiteGraphError> {
         let pages = self.values.len();
-        let beyond = pins.iter().find(|pin| **pin as usize >= pages).copied();
+        let all = self.totals.pages;
+        let beyond = pins.iter().find(|pin| u64::from(**pin) >= all).copied();
         let short = caps.iter().find(|cap| cap.group.len() != pages);
         if let Some(page) = beyond.or_else(|| short.map(|cap| number(cap.group.len()))) {
             return Err(SiteGraphError::NoSuchPage { page, pages });
@@ -138,11 +226,21 @@ impl WebGraph {
         is_held_out: &[bool],
         values: Vec<i64>,
         predecessors: Csr,
-    ) -> Self {
+    ) -> Result<Self, Interrupted> {
         let stays = |page: &u32| !is_held_out[*page as usize];
         let is_known = |page: u32| self.is_known(page) || is_held_out[page as usize];
-        Self {
-            candidates: self.candidates.iter().copied().filter(stays).collect(),
+        let candidates: Vec<u32> = self.candidates.iter().copied().filter(stays).collect();
+        let links = predecessors.entries().len() as u64;
+        let group = self.group();
+        let [links, count] = group.total([links, candidates.len() as u64])?;
+        Ok(Self {
+            totals: Totals {
+                pages: self.totals.pages,
+                links,
+                candidates: count,
+            },
+            share: self.share.clone(),
+            candidates,
             pins: self.pins.clone(),
             caps: self.caps.clone(),
             known: (0..self.pages()).map(is_known).collect(),
@@ -150,7 +248,51 @@ impl WebGraph {
             values,
             successors: predecessors.transpose(is_held_out.len()),
             predecessors,
+        })
+    }
+
+    /// The processes that have shares of the web.
+    pub(super) fn group(&self) -> Group<'_> {
+        Group(self.share.as_deref())
+    }
+
+    /// The share; `None` if this process has all pages.
+    pub(super) fn share(&self) -> Option<&WebShare> {
+        self.share.as_deref()
+    }
+
+    /// Returns the local number of a page, given its number in the web; `None` if another process has it. Without a
+    /// share, the numbers are the same.
+    #[must_use]
+    pub fn local(&self, number: u32) -> Option<u32> {
+        match &self.share {
+            None => Some(number),
+            Some(share) => share.local(number),
         }
+    }
+
+    /// Returns the number in the web of a page, given its local number. Without a share, the numbers are the same.
+    #[must_use]
+    pub fn number(&self, local: u32) -> u32 {
+        match &self.share {
+            None => local,
+            Some(share) => share.number(local),
+        }
+    }
+
+    /// The number of pages of all processes.
+    pub(super) const fn pages_in_all(&self) -> u64 {
+        self.totals.pages
+    }
+
+    /// The number of links of all processes.
+    pub(super) const fn links_in_all(&self) -> u64 {
+        self.totals.links
+    }
+
+    /// The number of candidates of all processes.
+    pub(super) const fn candidates_in_all(&self) -> u64 {
+        self.totals.candidates
     }
 
     /// The value of a page if it were known only from links, in millionths and without

@@ -11,7 +11,7 @@
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use super::super::argmax_search::TopTwo;
+use super::super::argmax_search::{Key, TopTwo};
 use super::super::bfs_ball::BallSearch;
 use super::super::pick::{HopGain, Pick, Scored, Stop};
 use super::constraints::RemainingCaps;
@@ -19,6 +19,10 @@ use super::graph::WebGraph;
 use super::picks::WebCover;
 use super::reach::Reach;
 use super::search_pool::{BatchSearch, MIN_BATCHED_HOPS, SearchPool};
+use super::share::levels::ShareLevels;
+use super::share::offer::Offer;
+use super::share::standing::Standing;
+use super::share::subtract::subtract;
 use crate::graph::multi_source_bfs::{BidirectionalLinks, SourceValues};
 use crate::watch::{Interrupted, Watch};
 use rayon::prelude::*;
@@ -44,13 +48,15 @@ pub(super) struct GreedyOptions {
     pub(super) with_uncovered: bool,
 }
 
-/// The pages that the picks so far reach.
+/// The pages that the picks so far reach; in a share, those of this process.
 pub(super) struct Reached<'a> {
     graph: &'a WebGraph,
     hops: u32,
     /// By page.
     by_page: Vec<bool>,
     search: BallSearch,
+    /// The search over several processes.
+    levels: Option<ShareLevels>,
     pub(super) visits: u64,
 }
 
@@ -61,29 +67,62 @@ impl<'a> Reached<'a> {
             graph,
             hops,
             by_page: vec![false; pages as usize],
-            search: BallSearch::new(pages),
+            search: BallSearch::new(if graph.share().is_none() { pages } else { 0 }),
+            levels: graph.share().map(ShareLevels::new),
             visits: 0,
         }
     }
 
-    /// Adds a pick. Returns its gain by hop, and the pages that it is the first to reach.
-    pub(super) fn add(&mut self, pick: u32) -> (Vec<HopGain>, Vec<u32>) {
+    /// Adds a pick, given its number in the web. Returns its gain by hop, and the pages that it is the first to reach.
+    pub(super) fn add(&mut self, pick: u32) -> Result<(Vec<HopGain>, Vec<u32>), Interrupted> {
         let Self {
             graph,
             hops,
             by_page,
             search,
+            levels,
             visits,
         } = self;
         let mut gains = Vec::new();
         let mut added = Vec::new();
+        if let (Some(share), Some(levels)) = (graph.share(), levels) {
+            levels.begin();
+            let mut level: Vec<u32> = graph.local(pick).into_iter().collect();
+            level.retain(|&page| levels.is_new(page));
+            for hop in 0.. {
+                *visits += level.len() as u64;
+                let is_new = |page: &u32| !std::mem::replace(&mut by_page[*page as usize], true);
+                let new: Vec<u32> = level.iter().copied().filter(is_new).collect();
+                added.extend(&new);
+                gains.push(HopGain::new(graph.values(), new));
+                let next = if hop == *hops {
+                    let [pages] = graph.group().total([level.len() as u64])?;
+                    (pages > 0).then(Vec::new)
+                } else {
+                    let links = graph.successors();
+                    let followed = level.iter().map(|&page| links.list(page).len() as u64);
+                    *visits += followed.sum::<u64>();
+                    levels.next(share, links, &level)?
+                };
+                match next {
+                    // No process has a page at this hop.
+                    None => {
+                        gains.pop();
+                        break;
+                    }
+                    Some(_) if hop == *hops => break,
+                    Some(next) => level = next,
+                }
+            }
+            return Ok((gains, added));
+        }
         *visits += search.levels(graph.successors(), pick, *hops, |level| {
             let is_new = |page: &u32| !std::mem::replace(&mut by_page[*page as usize], true);
             let new: Vec<u32> = level.pages.iter().copied().filter(is_new).collect();
             added.extend(&new);
             gains.push(HopGain::new(graph.values(), new));
         });
-        (gains, added)
+        Ok((gains, added))
     }
 
     /// The candidates that no pick reaches, ascending.
@@ -119,18 +158,22 @@ pub(super) fn greedy(
     let mut reached = Reached::new(graph, options.hops);
     let mut picks: Vec<Pick> = Vec::new();
     let mut visits = 0;
-    for &pin in graph.pins() {
+    for (&pin, groups) in graph.pins().iter().zip(run.groups_of_pins()?) {
         watch.proceed()?;
-        let (hops, added) = run.take(&mut reached, pin);
+        let (hops, added) = run.take(&mut reached, pin, &groups)?;
         picks.push(Pick::pinned(pin, hops));
         visits += run.subtract(added)?;
     }
     let stop = loop {
         watch.proceed()?;
-        if !picks.is_empty() && run.unreached == 0 {
+        let Standing {
+            unreached,
+            top,
+            groups,
+        } = run.standing()?;
+        if !picks.is_empty() && unreached == 0 {
             break Stop::NoValueLeft;
         }
-        let top = run.best();
         let (Some((gain, _)), Some(best)) = (top.first, top.best(None)) else {
             break Stop::NoPageLeft;
         };
@@ -140,7 +183,7 @@ pub(super) fn greedy(
         if options.positive_only && gain <= 0 {
             break Stop::NotPositive;
         }
-        let (hops, added) = run.take(&mut reached, best.seed.page);
+        let (hops, added) = run.take(&mut reached, best.seed.page, &groups)?;
         picks.push(Pick {
             seed: best.seed,
             runner_up: best.runner_up,
@@ -161,11 +204,12 @@ pub(super) fn greedy(
     } else {
         Vec::new()
     };
+    let [page_visits] = graph.group().total([visits + reached.visits])?;
     Ok(WebCover {
         picks,
         stop,
         uncovered,
-        page_visits: visits + reached.visits,
+        page_visits,
     })
 }
 
@@ -191,18 +235,67 @@ struct Run<'a> {
     gains: Vec<AtomicI64>,
     picked: Vec<bool>,
     caps: RemainingCaps<'a>,
-    /// The number of unreached pages whose value differs from the fetch cost.
+    /// The number of unreached pages of this process whose value differs from the fetch cost.
     unreached: usize,
     pool: &'a SearchPool,
     watch: &'a dyn Watch,
 }
 
 impl Run<'_> {
-    /// Records a seed. Returns its gain by hop, and the pages that it is the first to reach.
-    fn take(&mut self, reached: &mut Reached<'_>, page: u32) -> (Vec<HopGain>, Vec<u32>) {
-        self.picked[page as usize] = true;
-        self.caps.add_seed(page);
+    /// Records a seed of these groups, given its number in the web. Returns its gain by hop, and the pages that it is the
+    /// first to reach.
+    fn take(
+        &mut self,
+        reached: &mut Reached<'_>,
+        page: u32,
+        groups: &[u32],
+    ) -> Result<(Vec<HopGain>, Vec<u32>), Interrupted> {
+        if let Some(local) = self.graph.local(page) {
+            self.picked[local as usize] = true;
+        }
+        self.caps.add_seed_of(groups);
         reached.add(page)
+    }
+
+    /// Returns the groups of each pin.
+    fn groups_of_pins(&self) -> Result<Vec<Vec<u32>>, Interrupted> {
+        let graph = self.graph;
+        let caps = graph.caps().len();
+        let own = graph.pins().iter().flat_map(|&pin| match graph.local(pin) {
+            Some(pin) => self.caps.groups(pin),
+            None => vec![0; caps],
+        });
+        if caps == 0 {
+            return Ok(vec![Vec::new(); graph.pins().len()]);
+        }
+        // Each pin has one process, so that the sums are the groups.
+        let all = graph.group().sums(own.map(i64::from).collect())?;
+        let group = |group: &i64| u32::try_from(*group).unwrap_or(u32::MAX);
+        let of_pins = all.chunks(caps);
+        Ok(of_pins
+            .map(|of_pin| of_pin.iter().map(group).collect())
+            .collect())
+    }
+
+    /// Returns what decides about the next pick.
+    fn standing(&self) -> Result<Standing, Interrupted> {
+        let mut top = TopTwo::default();
+        let own = self.best();
+        let in_web = |key: Key| (key.0, Reverse(self.graph.number(key.1.0)));
+        own.first
+            .into_iter()
+            .chain(own.second)
+            .for_each(|key| top.offer(in_web(key)));
+        let groups = own.first.map(|(_, page)| self.caps.groups(page.0));
+        let own = Standing {
+            unreached: self.unreached as u64,
+            top,
+            groups: groups.unwrap_or_default(),
+        };
+        match self.graph.share() {
+            None => Ok(own),
+            Some(share) => own.of_all(share),
+        }
     }
 
     /// Whether a candidate can be the next pick.
@@ -240,28 +333,50 @@ impl Run<'_> {
         picks: &mut Vec<Pick>,
         visits: &mut u64,
     ) -> Result<Stop, Interrupted> {
-        let values = self.graph.values();
-        let mut order: Vec<u32> = self.graph.candidates().to_vec();
+        let graph = self.graph;
+        let mut order: Vec<u32> = graph.candidates().to_vec();
         order.retain(|page| !self.picked[*page as usize]);
-        order.sort_unstable_by_key(|page| (Reverse(values[*page as usize]), *page));
-        for page in order {
+        // Values and smaller URLs first.
+        let key = |page: u32| (graph.values()[page as usize], Reverse(graph.number(page)));
+        order.sort_unstable_by_key(|page| Reverse(key(*page)));
+        let last = order.last().map(|page| key(*page));
+        let mut left = order.into_iter().peekable();
+        let mut lowest: Option<Key> = None;
+        loop {
             self.watch.proceed()?;
-            if picks.len() >= self.options.seeds as usize {
+            while left.next_if(|page| !self.is_open(*page)).is_some() {}
+            let own = Offer {
+                has_more: last.is_some_and(|last| lowest.is_none_or(|lowest| last < lowest)),
+                best: left.peek().map(|&page| key(page)),
+                gain: left.peek().map_or(0, |page| self.gain(*page)),
+                groups: left
+                    .peek()
+                    .map(|page| self.caps.groups(*page))
+                    .unwrap_or_default(),
+            };
+            let offer = match graph.share() {
+                None => own,
+                Some(share) => own.of_all(share)?,
+            };
+            if picks.len() >= self.options.seeds as usize && offer.has_more {
                 return Ok(Stop::Complete);
             }
-            if !self.is_open(page) {
-                continue;
-            }
-            let seed = Scored::by_weight(page, self.gain(page));
-            let (hops, added) = self.take(reached, page);
+            let Some(best) = offer
+                .best
+                .filter(|_| picks.len() < self.options.seeds as usize)
+            else {
+                return Ok(Stop::NoPageLeft);
+            };
+            lowest = Some(best);
+            let page = best.1.0;
+            let (hops, added) = self.take(reached, page, &offer.groups)?;
             picks.push(Pick {
-                seed,
+                seed: Scored::by_weight(page, offer.gain),
                 runner_up: None,
                 hops,
             });
             *visits += self.subtract(added)?;
         }
-        Ok(Stop::NoPageLeft)
     }
 
     /// Subtracts the value minus the fetch cost of newly reached pages from the gains of the candidates that
@@ -272,6 +387,19 @@ impl Run<'_> {
         pages.retain(|&page| worth(page) != 0);
         self.unreached -= pages.len();
         let gains = &self.gains;
+        if let Some(share) = graph.share() {
+            let links = graph.predecessors();
+            let from = (&pages[..], self.depth);
+            return subtract(
+                share,
+                links,
+                worth,
+                gains,
+                from,
+                self.pool.share(),
+                self.watch,
+            );
+        }
         if self.depth >= MIN_BATCHED_HOPS {
             let links = BidirectionalLinks(graph.predecessors(), graph.successors());
             let mut all_visits = 0;

@@ -115,7 +115,7 @@ pub(super) fn grid_search(
         crawler: Crawler::new(web),
         trials: vec![BTreeMap::new(); pairs.len()],
         visits: 0,
-        limit: choice.tune_limit(web.links()),
+        limit: choice.tune_limit(web.links_in_all()),
         deepest: None,
         watch,
     };
@@ -379,16 +379,20 @@ impl Search<'_> {
             let list = &picks[..picks.len().min(seeds as usize)];
             let budget = usize::try_from(budget).unwrap_or(usize::MAX);
             let crawled_before = self.crawler.visits;
-            let crawl = self.crawler.crawl(list, budget);
-            self.visits += self.crawler.visits - crawled_before;
+            let crawl = self.crawler.crawl(list, budget)?;
+            let group = self.web.group();
+            let [visits] = group.total([self.crawler.visits - crawled_before])?;
+            self.visits += visits;
             let found = match &on.held_out {
-                Some(held_out) => held_out.found(self.web, self.choice, &crawl),
-                None => crawl.worth(self.web),
+                Some(held_out) => {
+                    held_out.found(&mut self.crawler, self.web, self.choice, &crawl)?
+                }
+                None => group.sum([crawl.worth(self.web)])?[0],
             };
             results.push(Trial {
                 setting,
                 seeds: list.len(),
-                fetched: crawl.fetched() as u64,
+                fetched: crawl.fetched(),
                 found: vec![found],
                 pass_visits: reach.visits,
                 page_visits: cover.page_visits,

@@ -5,7 +5,9 @@
 //! link to cannot be reached. Seeds are selected on the remaining web, and a crawl from them over the whole
 //! web is scored.
 
-use super::crawl::Crawl;
+use roaring::RoaringBitmap;
+
+use super::crawl::{Crawl, Crawler};
 use super::graph::WebGraph;
 use super::params::{HELD_OUT_ONE_IN, MIN_CRAWLED_TO_HOLD_OUT, Objective, ValueBy, WebChoice};
 use crate::cover::value::{UNIT, pagerank_values};
@@ -41,10 +43,12 @@ impl HeldOut {
         let crawled: Vec<u32> = (0..web.pages())
             .filter(|&page| !web.is_known(page))
             .collect();
-        if crawled.len() < MIN_CRAWLED_TO_HOLD_OUT {
+        let group = web.group();
+        let [of_all] = group.total([crawled.len() as u64])?;
+        if of_all < MIN_CRAWLED_TO_HOLD_OUT as u64 {
             return Ok(None);
         }
-        let count = number(crawled.len());
+        let count = u32::try_from(of_all).unwrap_or(u32::MAX);
         // Other pages than those by which the list is judged afterwards.
         let drawn = draw(
             "tune",
@@ -54,22 +58,40 @@ impl HeldOut {
             (count / HELD_OUT_ONE_IN) as usize,
         );
         let mut is_held_out = vec![false; web.pages() as usize];
-        for &place in &drawn {
-            is_held_out[crawled[place as usize] as usize] = true;
+        match web.share() {
+            None => {
+                for &place in &drawn {
+                    is_held_out[crawled[place as usize] as usize] = true;
+                }
+            }
+            Some(share) => {
+                let drawn: RoaringBitmap = drawn.iter().copied().collect();
+                let ranked = crawled.iter().zip(share.ranks(&crawled)?);
+                for (&page, _) in ranked.filter(|(_, rank)| drawn.contains(*rank)) {
+                    is_held_out[page as usize] = true;
+                }
+            }
         }
         watch.proceed()?;
         let graph = without(web, choice, &is_held_out, watch)?;
-        let is_seen = (0..web.pages())
+        let has_source = |page: u32| !graph.predecessors().list(page).is_empty();
+        let mut is_seen: Vec<bool> = (0..web.pages())
             .map(|page| {
                 let is_crawled = !web.is_known(page) && !is_held_out[page as usize];
-                is_crawled || !graph.predecessors().list(page).is_empty()
+                is_crawled || has_source(page)
             })
             .collect();
+        if let Some(share) = web.share() {
+            let ghosts = (0..share.ghosts()).filter(|ghost| has_source(web.pages() + ghost));
+            for page in share.tell_owners(ghosts)? {
+                is_seen[page as usize] = true;
+            }
+        }
         let held_out = Self {
             is_hidden: is_held_out,
             is_seen,
             hidden: drawn.len() as u64,
-            crawled: crawled.len() as u64,
+            crawled: of_all,
         };
         Ok(Some((graph, held_out)))
     }
@@ -84,12 +106,24 @@ impl HeldOut {
     ///
     /// By discovery, it is the number of distinct pages that the crawl fetches or finds links to and that the
     /// remaining web does not have.
-    pub(super) fn found(&self, web: &WebGraph, choice: &WebChoice, crawl: &Crawl) -> i64 {
+    pub(super) fn found(
+        &self,
+        crawler: &mut Crawler<'_>,
+        web: &WebGraph,
+        choice: &WebChoice,
+        crawl: &Crawl,
+    ) -> Result<i64, Interrupted> {
+        let group = web.group();
         if choice.objective == Objective::Discovery {
-            return self.discovered(web, crawl) * UNIT;
+            let pages = crawler.with_targets(crawl)?.into_iter();
+            let new = pages.filter(|&page| !self.is_seen[page as usize]);
+            let [discovered] = group.total([new.count() as u64])?;
+            return Ok(i64::try_from(discovered)
+                .unwrap_or(i64::MAX)
+                .saturating_mul(UNIT));
         }
         if choice.value_by == ValueBy::Pagerank {
-            return crawl.worth(web);
+            return Ok(group.sum([crawl.worth(web)])?[0]);
         }
         let (mut known, mut stayed, mut held_out) = (0, 0, 0);
         for &page in crawl.pages() {
@@ -102,27 +136,18 @@ impl HeldOut {
                 stayed += value;
             }
         }
+        let [known, stayed, held_out] = group.sum([known, stayed, held_out])?;
         let of_all =
             |sum: i64, of: u64| i128::from(sum) * i128::from(self.crawled) / i128::from(of);
         let both = of_all(stayed, self.crawled - self.hidden) + of_all(held_out, self.hidden);
         // A sum of values fits into an i64, ten times it may not.
-        known.saturating_add(i64::try_from(both / 2).unwrap_or(if both < 0 {
-            i64::MIN
-        } else {
-            i64::MAX
-        }))
-    }
-
-    fn discovered(&self, web: &WebGraph, crawl: &Crawl) -> i64 {
-        let mut found: Vec<u32> = Vec::new();
-        for &page in crawl.pages() {
-            let targets = web.successors().list(page).iter().copied();
-            let seen = targets.chain([page]);
-            found.extend(seen.filter(|&page| !self.is_seen[page as usize]));
-        }
-        found.sort_unstable();
-        found.dedup();
-        i64::from(number(found.len()))
+        Ok(
+            known.saturating_add(i64::try_from(both / 2).unwrap_or(if both < 0 {
+                i64::MIN
+            } else {
+                i64::MAX
+            })),
+        )
     }
 }
 
@@ -134,7 +159,8 @@ fn without(
     watch: &dyn Watch,
 ) -> Result<WebGraph, Interrupted> {
     let mut predecessors = Csr::default();
-    for page in 0..web.pages() {
+    // Those of ghosts too.
+    for page in 0..number(web.predecessors().len()) {
         let sources = web.predecessors().list(page).iter().copied();
         predecessors.push(sources.filter(|&source| !is_held_out[source as usize]));
     }
@@ -158,7 +184,7 @@ fn without(
             })
             .collect()
     };
-    Ok(web.without(is_held_out, values, predecessors))
+    web.without(is_held_out, values, predecessors)
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub(super) fn select_learned(
     choice: &WebChoice,
     watch: &dyn Watch,
 ) -> Result<WebSelection, Interrupted> {
-    let mean = mean_value(graph);
+    let mean = mean_value(graph)?;
     let highest = MAX_PRICE * UNIT;
     let cost = |halves: i64| (mean.saturating_mul(halves) / 2).clamp(0, highest);
     let mut at_cost = |cost: i64| {
@@ -59,31 +59,42 @@ pub(super) fn select_learned(
             .iter()
             .map(|at| picks[*at].seed.page)
             .collect();
-        let worth = crawler.crawl(&seeds, budget).worth(graph);
+        let worth = crawler.crawl(&seeds, budget)?.worth(graph);
+        let [worth] = graph.group().sum([worth])?;
         if worth > most {
             (best, most) = (at, worth);
         }
     }
-    page_visits += crawler.visits;
+    page_visits += graph.group().total([crawler.visits])?[0];
     let mut selected = lists.swap_remove(best);
     selected.cover.page_visits = page_visits;
     Ok(selected)
 }
 
 /// Returns the mean value of the pages that have a value or a link.
-fn mean_value(graph: &WebGraph) -> i64 {
-    let values = (0..).zip(graph.values());
-    let counted = values.filter(|(page, value)| {
-        let has_links = !graph.successors().list(*page).is_empty()
-            || !graph.predecessors().list(*page).is_empty();
-        **value != 0 || has_links
-    });
-    let (mut sum, mut count) = (0_i128, 0_i128);
-    for (_, value) in counted {
-        sum += i128::from(*value);
+fn mean_value(graph: &WebGraph) -> Result<i64, Interrupted> {
+    let has_source = |page: u32| !graph.predecessors().list(page).is_empty();
+    let mut is_counted: Vec<bool> = (0..)
+        .zip(graph.values())
+        .map(|(page, value)| {
+            *value != 0 || !graph.successors().list(page).is_empty() || has_source(page)
+        })
+        .collect();
+    if let Some(share) = graph.share() {
+        let ghosts = (0..share.ghosts()).filter(|ghost| has_source(graph.pages() + ghost));
+        for page in share.tell_owners(ghosts)? {
+            is_counted[page as usize] = true;
+        }
+    }
+    let counted = graph.values().iter().zip(is_counted).filter(|of| of.1);
+    let (mut sum, mut count) = (0_i64, 0);
+    for (value, _) in counted {
+        sum += value;
         count += 1;
     }
-    i64::try_from(sum / count.max(1)).unwrap_or(i64::MAX)
+    // No sum of values overflows.
+    let [sum, count] = graph.group().sum([sum, count])?;
+    Ok(sum / count.max(1))
 }
 
 #[cfg(test)]

@@ -101,7 +101,7 @@ proptest! {
         let of_budget = choice(wanted, Some(budget as u64));
         let selected = select(&mut web.graph(), &of_budget, &[], &Unwatched).unwrap();
         let found = worth(&web, &seeds(&selected), budget);
-        let mean = mean_value(&web.graph());
+        let mean = mean_value(&web.graph()).unwrap();
         let halves = HALVES.map(|halves| (mean * halves / 2).min(MAX_PRICE * UNIT));
         for cost in halves.into_iter().chain([MAX_PRICE * UNIT]) {
             let given = WebChoice { fetch_cost: Some(Value(cost)), ..of_budget };

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::crawl::{Crawl, Crawler};
 use super::graph::WebGraph;
+use super::share_order::order_in_all;
 use crate::watch::{Interrupted, Watch};
 
 /// Returns the order as indexes of `seeds`, and the page visits.
@@ -22,15 +23,18 @@ pub(super) fn order_by_crawls(
     most: u64,
     watch: &dyn Watch,
 ) -> Result<(Vec<usize>, u64), Interrupted> {
-    let pages = u64::from(graph.pages());
     let count = seeds.len();
     // A crawl fetches at most all pages, and at least its seeds.
-    let budget = budget.min(pages).max(count as u64);
+    let budget = budget.min(graph.pages_in_all()).max(count as u64);
     let share = |seeds: usize| {
         let share = u128::from(budget) * seeds as u128 / count.max(1) as u128;
         usize::try_from(share).unwrap_or(usize::MAX).max(seeds)
     };
     let full_share = share(count);
+    if let Some(of_process) = graph.share() {
+        let tried = seeds_per_position(count, budget, most);
+        return order_in_all(graph, of_process, seeds, share, tried, watch);
+    }
     let mut visits = 0;
     let alone: Result<Vec<(Crawl, u64)>, Interrupted> = seeds
         .par_iter()
@@ -39,7 +43,7 @@ pub(super) fn order_by_crawls(
             |crawler, &seed| {
                 watch.proceed()?;
                 let before = crawler.visits;
-                let crawl = crawler.crawl(&[seed], full_share);
+                let crawl = crawler.crawl(&[seed], full_share)?;
                 Ok((crawl, crawler.visits - before))
             },
         )

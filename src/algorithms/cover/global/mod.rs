@@ -20,6 +20,8 @@
 //! | `learned` | picks by learned values |
 //! | `budget_lists` | the lists of a plan for several numbers of seeds and budgets |
 //! | `list_order` | orders a list for crawls with a part of the budget |
+//! | `share` | what several processes exchange if each of them has a share of the web |
+//! | `share_order` | `list_order` over several processes |
 //!
 //! Results and page visits depend on the graph and the parameters alone. Memory: 8 bytes per link and 29
 //! per page for the graph (37 with a weight of quality); during selection 16 per page, 16 per candidate and
@@ -43,6 +45,10 @@ mod reach;
 #[cfg(test)]
 mod samples;
 mod search_pool;
+mod share;
+mod share_order;
+#[cfg(test)]
+mod share_tests;
 #[cfg(test)]
 mod tests;
 
@@ -56,6 +62,7 @@ pub use params::{
 };
 pub use picks::WebCover;
 pub use reach::{Reach, ReachByHops};
+pub use share::WebShare;
 
 use super::params::Method;
 use crate::watch::{Interrupted, Watch};
@@ -89,7 +96,7 @@ fn order_picks(
     let mut order: Vec<usize> = (0..cover.picks.len()).collect();
     if let Some(budget) = choice.budget {
         watch.stage("order", None);
-        let limit = choice.tune_limit(graph.links());
+        let limit = choice.tune_limit(graph.links_in_all());
         // Pins stay first.
         let pins = graph.pins().len().min(cover.picks.len());
         let others = cover.picks[pins..].iter();
@@ -111,13 +118,28 @@ fn order_picks(
 /// Picks seeds over the web. `ranks` has the PageRank of each page; only [`Method::Pagerank`] reads it.
 ///
 /// The value of known pages that a grid search chooses is added to the values of `graph`.
+///
+/// If `graph` is a share, all processes call this with the same choice, at the same time. Seeds and runners-up are then
+/// numbers in the web; the pages that picks reach and the uncovered candidates are those of this process. All else is the
+/// same in all of them, and in one process that has the whole web. Of the methods, these are those by gain or weight,
+/// and of the values all but PageRanks.
+///
+/// # Errors
+///
+/// If the watch stops it, and in a share if another process fails or the method is another one.
 pub fn select(
     graph: &mut WebGraph,
     choice: &WebChoice,
     ranks: &[f64],
     watch: &dyn Watch,
 ) -> Result<WebSelection, Interrupted> {
-    if !matches!(choice.method, Method::Greedy | Method::MaxWeight) {
+    let is_by_gain = matches!(choice.method, Method::Greedy | Method::MaxWeight);
+    if let Some(share) = graph.share()
+        && (!is_by_gain || choice.value_by == ValueBy::Pagerank)
+    {
+        return Err(share.refuse());
+    }
+    if !is_by_gain {
         let setting = choice.setting().unwrap_or_default();
         watch.stage("select", None);
         let cover = match choice.method {
@@ -135,7 +157,7 @@ pub fn select(
     if choice.value_by == ValueBy::Learned && choice.fetch_cost.is_none() {
         return learned::select_learned(graph, choice, watch);
     }
-    let pool = SearchPool::new(graph.pages());
+    let pool = SearchPool::new(graph);
     let mut page_visits = 0;
     let mut tuning = None;
     let mut setting = choice.setting();

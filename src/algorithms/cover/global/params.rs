@@ -166,8 +166,8 @@ impl WebChoice {
     }
 
     /// The limit of the page visits of a grid search on a web with this number of links.
-    pub(super) fn tune_limit(&self, links: usize) -> u64 {
-        let by_links = TUNE_VISITS_PER_LINK.saturating_mul(links as u64);
+    pub(super) fn tune_limit(&self, links: u64) -> u64 {
+        let by_links = TUNE_VISITS_PER_LINK.saturating_mul(links);
         self.tune_visits.unwrap_or(TUNE_VISITS.max(by_links))
     }
 

@@ -14,6 +14,8 @@
 use super::super::bfs_ball::BallSearch;
 use super::graph::WebGraph;
 use super::search_pool::{BatchSearch, MIN_BATCHED_HOPS, SearchPool};
+use super::share::WebShare;
+use super::share::reached_sums::reached_sums;
 use crate::graph::multi_source_bfs::{BidirectionalLinks, SourceSums};
 use crate::graph::number;
 use crate::watch::{Interrupted, Watch};
@@ -30,7 +32,7 @@ pub struct Reach {
     pub pages: Vec<u32>,
     /// The number of these pages that are known only from links.
     pub known: Vec<u32>,
-    /// The page visits of a search of this many hops from each candidate.
+    /// The page visits of a search of this many hops from each candidate, in all processes.
     pub visits: u64,
 }
 
@@ -61,7 +63,7 @@ struct Part {
 }
 
 /// The number of candidates in the sample that estimates the cost of a pass.
-const SAMPLE: usize = 512;
+const SAMPLE: u64 = 512;
 
 /// Searches from every candidate, to `deepest` hops or as deep as `most` page visits allow.
 ///
@@ -77,18 +79,20 @@ pub(super) fn reach_by_hops(
     watch: &dyn Watch,
 ) -> Result<ReachByHops, Interrupted> {
     let candidates = graph.candidates();
-    let step = candidates.len().div_ceil(SAMPLE).max(1);
-    let sample: Vec<u32> = candidates.iter().step_by(step).copied().collect();
     if most == u64::MAX {
         return pass(graph, candidates, deepest, pool, watch);
     }
+    let count = graph.candidates_in_all();
+    let step = count.div_ceil(SAMPLE).max(1);
+    let sample = every(graph, step)?;
     let mut found = pass(graph, &sample, deepest, pool, watch)?;
+    let sampled = count.div_ceil(step);
     let fits = |reach: &&Reach| {
-        let all = u128::from(reach.visits) * candidates.len() as u128;
-        reach.hops <= 1 || all <= u128::from(most) * sample.len() as u128
+        let all = u128::from(reach.visits) * u128::from(count);
+        reach.hops <= 1 || all <= u128::from(most) * u128::from(sampled)
     };
     let fitting = found.by_hops.iter().take_while(fits).count();
-    if sample.len() == candidates.len() {
+    if sampled == count {
         found.by_hops.truncate(fitting);
         return Ok(found);
     }
@@ -99,6 +103,19 @@ pub(super) fn reach_by_hops(
     Ok(found)
 }
 
+/// Returns the candidates of this process among every `step`-th of all, in URL order.
+fn every(graph: &WebGraph, step: u64) -> Result<Vec<u32>, Interrupted> {
+    let candidates = graph.candidates().iter().copied();
+    let Some(share) = graph.share() else {
+        let step = usize::try_from(step).unwrap_or(usize::MAX);
+        return Ok(candidates.step_by(step).collect());
+    };
+    let ranks = share.ranks(graph.candidates())?;
+    let ranked = candidates.zip(ranks);
+    let wanted = ranked.filter(|(_, rank)| u64::from(*rank).is_multiple_of(step));
+    Ok(wanted.map(|(page, _)| page).collect())
+}
+
 fn pass(
     graph: &WebGraph,
     from: &[u32],
@@ -106,6 +123,9 @@ fn pass(
     pool: &SearchPool,
     watch: &dyn Watch,
 ) -> Result<ReachByHops, Interrupted> {
+    if let Some(share) = graph.share() {
+        return pass_of_share(graph, share, from, deepest, pool, watch);
+    }
     let mut by_hops: Vec<Reach> = (0..=deepest)
         .map(|hops| Reach {
             hops,
@@ -141,6 +161,41 @@ fn pass(
         })?;
         parts.into_iter().for_each(add_part);
     }
+    let visits = by_hops.last().map_or(0, |reach| reach.visits);
+    Ok(ReachByHops { by_hops, visits })
+}
+
+/// Searches from pages of this process, while the others search from theirs.
+fn pass_of_share(
+    graph: &WebGraph,
+    share: &WebShare,
+    from: &[u32],
+    deepest: u32,
+    pool: &SearchPool,
+    watch: &dyn Watch,
+) -> Result<ReachByHops, Interrupted> {
+    let worth = |page: u32| {
+        let value = graph.values()[page as usize];
+        [value, 1, graph.is_known(page).into()]
+    };
+    let links = graph.successors();
+    let found = reached_sums(share, links, worth, (from, deepest), pool.share(), watch)?;
+    let own = found
+        .visits
+        .iter()
+        .map(|visits| i64::try_from(*visits).unwrap_or(i64::MAX));
+    let visits = graph.group().sums(own.collect())?;
+    let count = |sum: i64| u32::try_from(sum).unwrap_or(u32::MAX);
+    let by_hops = found.by_hop.into_iter().zip(visits).zip(0..);
+    let by_hops: Vec<Reach> = by_hops
+        .map(|((sums, visits), hops)| Reach {
+            hops,
+            value: sums.iter().map(|sums| sums[0]).collect(),
+            pages: sums.iter().map(|sums| count(sums[1])).collect(),
+            known: sums.iter().map(|sums| count(sums[2])).collect(),
+            visits: visits.unsigned_abs(),
+        })
+        .collect();
     let visits = by_hops.last().map_or(0, |reach| reach.visits);
     Ok(ReachByHops { by_hops, visits })
 }

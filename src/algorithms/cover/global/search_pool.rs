@@ -5,6 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use super::super::bfs_ball::BallSearch;
+use super::graph::WebGraph;
+use super::share::wave::SharePool;
 use crate::graph::multi_source_bfs::{
     BATCH_SIZE, BfsPool, BidirectionalLinks, MultiSourceBfs, Neighbours, SourceSet,
 };
@@ -70,16 +72,26 @@ pub(super) struct SearchPool {
     lanes: BfsPool,
     /// `true` for every page, as batches require.
     all: Vec<bool>,
+    /// For searches over several processes.
+    share: SharePool,
 }
 
 impl SearchPool {
-    pub(super) fn new(pages: u32) -> Self {
+    pub(super) fn new(graph: &WebGraph) -> Self {
+        let pages = graph.pages();
+        let batched = if graph.share().is_none() { pages } else { 0 };
         Self {
             pages,
             idle: Mutex::new(Vec::new()),
             lanes: BfsPool::new(pages),
-            all: vec![true; pages as usize],
+            all: vec![true; batched as usize],
+            share: SharePool::default(),
         }
+    }
+
+    /// Returns the working memory of searches over several processes.
+    pub(super) const fn share(&self) -> &SharePool {
+        &self.share
     }
 
     /// Calls `work` for batches of `pages` in parallel, and `take` with the results, in order.

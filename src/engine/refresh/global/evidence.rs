@@ -1,11 +1,13 @@
 //! Evidence for a pick over the web, and for every page that picks reach or that was a candidate,
 //! with page ids instead of numbers and the parts of the gain.
 
+use serde::{Deserialize, Serialize};
+
 use super::load::LoadedWeb;
-use crate::engine::Result;
 use crate::engine::refresh::cover::evidence::gain;
+use crate::engine::{EngineError, Result};
+use seedbank_algorithms::cover::HopGain;
 use seedbank_algorithms::cover::global::{ValueBy, WebChoice, WebSelection};
-use seedbank_algorithms::cover::{HopGain, Pick};
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::{PageId, PageSet};
 use seedbank_store::evidence::{Covered, Reach, ReachKey};
@@ -16,93 +18,181 @@ use seedbank_store::records::{
 use seedbank_store::tables::{self, PageSetKey, ReachedKey};
 use seedbank_store::{Changes, Store, StoreError};
 
-/// A pick, with the pages that it reaches first.
+/// A pick.
 pub(super) struct Picked {
     pub(super) page: PageId,
     /// The refresh number is set when it is stored.
     evidence: WebEvidence,
-    /// The pages that the seed is the first to reach, by hop.
-    reached: Vec<PageSet>,
 }
 
 pub(super) type PageReach = Vec<(PageId, Reach)>;
 
-/// Returns the picks in the order of the list, and the reach of pages.
-pub(super) fn pick_evidence(
-    web: &LoadedWeb,
-    selected: &WebSelection,
-    choice: &WebChoice,
-) -> (Vec<Picked>, PageReach) {
+/// What a process has of the evidence for a selection; all of it if it has the whole web.
+pub(super) struct Evidence {
+    /// In the order of the list.
+    pub(super) picks: Vec<PickShare>,
+    pub(super) pages: PageEvidence,
+}
+
+/// The pages of a process that seeds reach or that were candidates.
+#[derive(Default)]
+pub(super) struct PageEvidence {
+    /// By seed, in the order of the list, and by hop: the pages that the seed is the first to reach.
+    pub(super) reached: Vec<Vec<PageSet>>,
+    pub(super) reach: PageReach,
+}
+
+/// What a process has of the evidence for a pick.
+#[derive(Serialize, Deserialize)]
+pub(super) struct PickShare {
+    /// The page, and the second best one; `None` if another process has it.
+    page: Option<PageId>,
+    runner_up: Option<PageId>,
+    /// The pages of the process that the pick is the first to reach, by hop.
+    hops: Vec<WebHop>,
+}
+
+/// Returns the evidence for a selection from the pages in `web`.
+pub(super) fn evidence(web: &LoadedWeb, selected: &WebSelection, choice: &WebChoice) -> Evidence {
     let price = selected.setting.fetch_cost.0;
-    let picks = &selected.cover.picks;
-    let mut ranks = vec![0; picks.len()];
+    let all = &selected.cover.picks;
+    let page = |number: u32| web.pages[number as usize];
+    let page_of_number = |number: u32| web.graph.local(number).map(page);
+    let set = |hop: &HopGain| hop.pages.iter().map(|number| page(number).0).collect();
+    let mut ranks = vec![0; all.len()];
+    let mut picks = Vec::with_capacity(all.len());
+    let mut reached = Vec::with_capacity(all.len());
     for (rank, &at) in (1..).zip(&selected.order) {
         ranks[at] = rank;
+        let pick = &all[at];
+        let hops = pick.hops.iter();
+        let runner_up = pick.runner_up.filter(|second| gain(*second).is_some());
+        picks.push(PickShare {
+            page: page_of_number(pick.seed.page),
+            runner_up: runner_up.and_then(|second| page_of_number(second.page)),
+            hops: hops
+                .clone()
+                .map(|hop| parts(web, hop, price, choice))
+                .collect(),
+        });
+        reached.push(hops.map(set).collect());
     }
-    let last_rank = ranks.last().copied().unwrap_or(0);
-    let of_list = selected.order.iter().map(|&at| {
-        let mut picked = picked(web, number(at + 1), &picks[at], price, choice);
-        picked.evidence.last_rank = last_rank;
-        picked
-    });
-    let of_list = of_list.collect();
     let nothing = Reach {
         pick: None,
         covered: None,
         score: None,
         exact: true,
     };
-    let page = |number: u32| web.pages[number as usize];
-    let mut reach_of_pages: PageReach = Vec::new();
-    let mut seeds: Vec<(PageId, u32)> = Vec::with_capacity(picks.len());
-    for (&rank, pick) in ranks.iter().zip(picks) {
-        seeds.push((page(pick.seed.page), rank));
+    let mut reach: PageReach = Vec::new();
+    let mut seeds: Vec<(PageId, u32)> = Vec::new();
+    for (&rank, pick) in ranks.iter().zip(all) {
+        seeds.extend(page_of_number(pick.seed.page).map(|seed| (seed, rank)));
         for (hop, of_hop) in (0..).zip(&pick.hops) {
             let covered = Some(Covered { pick: rank, hop });
-            let reach = Reach { covered, ..nothing };
-            reach_of_pages.extend(of_hop.pages.iter().map(|number| (page(number), reach)));
+            let of_page = Reach { covered, ..nothing };
+            reach.extend(of_hop.pages.iter().map(|number| (page(number), of_page)));
         }
     }
     let rest = selected.cover.uncovered.iter();
-    reach_of_pages.extend(rest.map(|&scored| {
+    reach.extend(rest.map(|&scored| {
         let score = gain(scored);
         (page(scored.page), Reach { score, ..nothing })
     }));
-    reach_of_pages.sort_unstable_by_key(|(page, _)| *page);
+    reach.sort_unstable_by_key(|(page, _)| *page);
     // Every seed reaches itself, unless an earlier pick does.
     for (seed, rank) in seeds {
-        if let Ok(at) = reach_of_pages.binary_search_by_key(&seed, |(page, _)| *page) {
-            reach_of_pages[at].1.pick = Some(rank);
+        if let Ok(at) = reach.binary_search_by_key(&seed, |(page, _)| *page) {
+            reach[at].1.pick = Some(rank);
         }
     }
-    if picks.is_empty() {
+    if all.is_empty() {
         // Without seeds, nothing records under which refresh the reach is stored.
-        reach_of_pages.clear();
+        reach.clear();
     }
-    (of_list, reach_of_pages)
+    let pages = PageEvidence { reached, reach };
+    Evidence { picks, pages }
 }
 
-fn picked(web: &LoadedWeb, number: u32, pick: &Pick, price: i64, choice: &WebChoice) -> Picked {
-    let page = |number: u32| web.pages[number as usize];
-    let set = |hop: &HopGain| hop.pages.iter().map(|number| page(number).0).collect();
-    Picked {
-        page: page(pick.seed.page),
-        evidence: WebEvidence {
-            since: 0,
-            pick: number,
-            last_rank: 0,
-            gain: gain(pick.seed),
-            hops: pick
-                .hops
-                .iter()
-                .map(|hop| parts(web, hop, price, choice))
-                .collect(),
-            runner_up: pick
-                .runner_up
-                .and_then(|second| Some((page(second.page), gain(second)?))),
-        },
-        reached: pick.hops.iter().map(set).collect(),
+/// Combines what all processes have of the evidence for the picks of a selection, in the order of the list.
+///
+/// Fails unless each page belongs to one of them.
+pub(super) fn combine(selected: &WebSelection, shares: Vec<Vec<PickShare>>) -> Result<Vec<Picked>> {
+    let picks = &selected.cover.picks;
+    let mut shares = shares.into_iter();
+    let mut all = shares.next().unwrap_or_default();
+    for share in shares {
+        if share.len() != all.len() {
+            return Err(disagreement());
+        }
+        for (of_all, of_share) in all.iter_mut().zip(share) {
+            of_all.add(&of_share)?;
+        }
     }
+    if all.len() != selected.order.len() {
+        return Err(disagreement());
+    }
+    let last = selected.order.iter().zip(1..).max();
+    let last_rank = last.map_or(0, |(_, rank)| rank);
+    let complete = |(&at, share): (&usize, PickShare)| {
+        let pick = &picks[at];
+        let runner_up = match pick.runner_up.and_then(gain) {
+            Some(gain) => Some((share.runner_up.ok_or_else(disagreement)?, gain)),
+            None => None,
+        };
+        Ok(Picked {
+            page: share.page.ok_or_else(disagreement)?,
+            evidence: WebEvidence {
+                since: 0,
+                pick: number(at + 1),
+                last_rank,
+                gain: gain(pick.seed),
+                hops: share.hops,
+                runner_up,
+            },
+        })
+    };
+    selected.order.iter().zip(all).map(complete).collect()
+}
+
+fn disagreement() -> EngineError {
+    StoreError::Protocol("the processes do not agree on the picks").into()
+}
+
+impl PickShare {
+    /// Adds what another process has.
+    fn add(&mut self, other: &Self) -> Result<()> {
+        let have_both =
+            |one: Option<PageId>, other: Option<PageId>| one.is_some() && other.is_some();
+        if have_both(self.page, other.page)
+            || have_both(self.runner_up, other.runner_up)
+            || self.hops.len() != other.hops.len()
+        {
+            return Err(disagreement());
+        }
+        self.page = self.page.or(other.page);
+        self.runner_up = self.runner_up.or(other.runner_up);
+        for (hop, of_other) in self.hops.iter_mut().zip(&other.hops) {
+            *hop = sum(hop, of_other).ok_or_else(disagreement)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the sum of what two processes have of a hop; `None` if it is too large.
+fn sum(one: &WebHop, other: &WebHop) -> Option<WebHop> {
+    let (a, b) = (&one.all, &other.all);
+    Some(WebHop {
+        all: HopEvidence {
+            pages: a.pages.checked_add(b.pages)?,
+            clicked: a.clicked.checked_add(b.clicked)?,
+            spam: a.spam.checked_add(b.spam)?,
+            uncrawled_outlinks: a.uncrawled_outlinks.checked_add(b.uncrawled_outlinks)?,
+            value: a.value.checked_add(b.value)?,
+            uncrawled_value: a.uncrawled_value.checked_add(b.uncrawled_value)?,
+        },
+        known: one.known.checked_add(other.known)?,
+        cost: one.cost.checked_add(other.cost)?,
+    })
 }
 
 fn parts(web: &LoadedWeb, hop: &HopGain, price: i64, choice: &WebChoice) -> WebHop {
@@ -148,12 +238,6 @@ pub(super) fn put_pick(
 ) -> Result<()> {
     let mut evidence = picked.evidence.clone();
     evidence.since = refresh;
-    for (hop, pages) in (0..).zip(&picked.reached) {
-        if !pages.is_empty() {
-            let key = ReachedKey { refresh, rank, hop };
-            changes.put_page_set(PageSetKey::Reached(key), pages)?;
-        }
-    }
     let seed = SeedRecord {
         page: picked.page,
         evidence: SeedEvidence::Web(evidence),
@@ -162,12 +246,28 @@ pub(super) fn put_pick(
     Ok(changes.put_seed(refresh, rank, &seed)?)
 }
 
+/// Adds the pages that the seed of this rank is the first to reach, by hop, to `changes`.
+pub(super) fn put_reached(
+    changes: &mut Changes,
+    refresh: RefreshId,
+    rank: u32,
+    reached: &[PageSet],
+) -> Result<()> {
+    for (hop, pages) in (0..).zip(reached) {
+        if !pages.is_empty() {
+            let key = ReachedKey { refresh, rank, hop };
+            changes.put_page_set(PageSetKey::Reached(key), pages)?;
+        }
+    }
+    Ok(())
+}
+
 /// Adds the reach of pages to `changes`, under the refresh that picked the seeds.
 pub(super) fn put_reach(
     changes: &mut Changes,
     refresh: RefreshId,
     reach_of_pages: &PageReach,
-) -> Result<()> {
+) -> Result<(), StoreError> {
     let block = |page: PageId| (page.site(), place(page.index()).0);
     for of_block in reach_of_pages.chunk_by(|a, b| block(a.0) == block(b.0)) {
         let Some((first, _)) = of_block.first() else {

@@ -3,8 +3,12 @@
 //!
 //! Memory: the graph image, the links in one direction and 20 bytes per page; then, without the image, the links
 //! in both directions.
+//!
+//! Or loads the share of one of several processes: the pages of its sites, numbered in the same order, and their links.
+//! Processes ask each other about the pages to which theirs link, and number the pages of all in URL order.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::engine::Result;
 use crate::engine::error::web_graph_error;
@@ -12,15 +16,19 @@ use crate::engine::learned_values::learned_values;
 use crate::engine::policy::{LoadedPolicy, Policy};
 use crate::engine::refresh::run_context::RunContext;
 use crate::engine::web_graph::{
-    Numbering, load_image, page_facts, pagerank_of, read_records, uncrawled_outlinks,
+    GhostLists, Group, Numbering, SiteOwners, collect_numbers, load_image, load_share_image,
+    number_ghosts, number_names, numbers_in_web, page_facts, pagerank_of, read_records,
+    uncrawled_outlinks,
 };
-use seedbank_algorithms::cover::global::{Cap, ValueBy, WebChoice, WebGraph};
+use seedbank_algorithms::communicator::Communicator;
+use seedbank_algorithms::cover::global::{Cap, ValueBy, WebChoice, WebGraph, WebShare};
 use seedbank_algorithms::cover::{Method, PUniq, PageFacts, page_value, pagerank_values};
-use seedbank_algorithms::graph::{NONE, number};
+use seedbank_algorithms::graph::{Csr, NONE, number};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest;
-use seedbank_store::{GraphImage, ImageLinks, Store, tables};
+use seedbank_store::records::SiteRecord;
+use seedbank_store::{Entries, GraphImage, ImageLinks, Store, tables};
 
 /// The web in memory, with pages numbered in URL order.
 pub(super) struct LoadedWeb {
@@ -33,7 +41,7 @@ pub(super) struct LoadedWeb {
 }
 
 /// Attributes of a page from which the parts of its value follow.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "independent attributes of a page"
@@ -50,6 +58,7 @@ pub(super) struct Mark {
 }
 
 impl LoadedWeb {
+    /// Loads all pages.
     pub(super) fn load(context: RunContext<'_, WebChoice>) -> Result<Self> {
         let RunContext {
             store,
@@ -59,26 +68,191 @@ impl LoadedWeb {
             ..
         } = context;
         let image = load_image(store, ImageLinks::All, watch)?;
-        let allowed = Allowed::read(store, &image, rules, watch)?;
-        let numbers = Numbering::by_url(&image, |slot| {
-            image.is_live(slot) && !allowed.is_excluded(slot)
-        })?;
-        let pages = numbers.pages(&image);
-        let uncrawled = uncrawled_outlinks(&image);
+        let (allowed, numbers) = included(context, &image)?;
+        let mut pages = PageLists::read(context, &image, &numbers, &allowed)?;
+        let (mut ranks, mut rank_visits) = (Vec::new(), 0);
+        if choice.value_by == ValueBy::Pagerank || choice.method == Method::Pagerank {
+            (ranks, rank_visits) = pagerank_of(&image, &numbers, watch)?;
+        }
+        if choice.value_by == ValueBy::Pagerank {
+            pages.values = pagerank_values(&ranks);
+        }
+        watch.stage("link pages", None);
+        let successors = numbers.successors(&image);
+        if choice.value_by == ValueBy::Learned {
+            pages.values = learned_values(store, &image, &numbers, &successors, None, watch)?;
+        }
+        // Free the image before the graph is built.
+        drop((image, numbers));
+        watch.proceed()?;
+        let pins = positions_of(&pages.ids, &rules.pins.pages).into_iter();
+        let constraints = Constraints {
+            pins: pins.map(|(_, number)| number).collect(),
+            caps: caps(&pages.ids, &rules.policy, || {
+                Ok(site_domains(store.scan(&tables::SITES)?)?.0)
+            })?,
+        };
+        let values = std::mem::take(&mut pages.values);
+        let graph = WebGraph::from_successors(values, successors, &pages.may_be_seed());
+        let graph = graph.map_err(web_graph_error)?;
+        Ok(Self {
+            ranks,
+            rank_visits,
+            ..pages.into_web(graph, constraints)?
+        })
+    }
+
+    /// Loads the share of this process: the pages of the sites of its parts, and their links. `owners` has the process of
+    /// each part of the bank. All processes call it at the same time, with the same plan.
+    ///
+    /// PageRanks, and values by them, are not supported.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](Self::load), if they concern this process; if another process fails, its caller must end the others.
+    pub(super) fn load_share(
+        context: RunContext<'_, WebChoice>,
+        communicator: &Arc<dyn Communicator>,
+        owners: &[usize],
+    ) -> Result<Self> {
+        LoadedShare::load(context, &**communicator, owners)?.into_web(communicator)
+    }
+}
+
+/// The share of a process, without the graph of its links.
+struct LoadedShare {
+    pages: PageLists,
+    /// The number in the web of each page, ascending.
+    numbers: Vec<u32>,
+    /// The pages to which each page links, by local numbers; ghosts follow all pages.
+    successors: Csr,
+    ghosts: GhostLists,
+    constraints: Constraints,
+}
+
+impl LoadedShare {
+    fn load(
+        context: RunContext<'_, WebChoice>,
+        communicator: &dyn Communicator,
+        owners: &[usize],
+    ) -> Result<Self> {
+        let RunContext {
+            store,
+            policy: rules,
+            watch,
+            ..
+        } = context;
+        let group = Group {
+            communicator,
+            watch,
+        };
+        let owners = SiteOwners::new(store, owners, communicator.processes())?;
+        let mut image = load_share_image(store, ImageLinks::All, watch)?;
+        let (allowed, mut local) = included(context, &image)?;
+        watch.stage("number pages", None);
+        let ghosts = number_ghosts(group, owners, &mut image, &mut local)?;
+        let mut pages = PageLists::read(context, &image, &local, &allowed)?;
+        let numbers = numbers_in_web(group, &image, &local)?;
+        watch.stage("link pages", None);
+        let successors = local.successors(&image);
+        if context.plan.value_by == ValueBy::Learned {
+            let all = Some(communicator);
+            pages.values = learned_values(store, &image, &local, &successors, all, watch)?;
+        }
+        // Free the image before the graph is built.
+        drop((image, local));
+        let mut pins = positions_of(&pages.ids, &rules.pins.pages);
+        for (_, page) in &mut pins {
+            // Both lists have an entry for each page.
+            *page = numbers[*page as usize];
+        }
+        let constraints = Constraints {
+            pins: collect_numbers(group, &pins)?,
+            caps: caps(&pages.ids, &rules.policy, || {
+                let sites = store.scan_local(&tables::SITES)?;
+                let (mut of_sites, names) = site_domains(sites)?;
+                let numbers = number_names(group, &names, |name| owners.of_name(name))?;
+                for domain in of_sites.values_mut() {
+                    *domain = numbers[*domain as usize];
+                }
+                Ok(of_sites)
+            })?,
+        };
+        Ok(Self {
+            pages,
+            numbers,
+            successors,
+            ghosts,
+            constraints,
+        })
+    }
+
+    /// Builds the graph. All processes call it at the same time.
+    fn into_web(self, communicator: &Arc<dyn Communicator>) -> Result<LoadedWeb> {
+        let mut pages = self.pages;
+        let GhostLists { counts, mirrors } = self.ghosts;
+        let share = WebShare::new(Arc::clone(communicator), self.numbers, &counts, mirrors);
+        let share = share.map_err(web_graph_error)?;
+        let values = std::mem::take(&mut pages.values);
+        let may_be_seed = pages.may_be_seed();
+        let graph = WebGraph::from_share(values, self.successors, &may_be_seed, share)?;
+        pages.into_web(graph.map_err(web_graph_error)?, self.constraints)
+    }
+}
+
+/// What the graph of the whole web has besides pages and links.
+struct Constraints {
+    pins: Vec<u32>,
+    caps: Vec<Cap>,
+}
+
+/// Returns which pages the policy allows, and numbers for those that are in the web. In a share, these are the own ones.
+fn included(
+    context: RunContext<'_, WebChoice>,
+    image: &GraphImage,
+) -> Result<(Allowed, Numbering)> {
+    let allowed = Allowed::read(context.store, image, context.policy, context.watch)?;
+    let numbers = Numbering::by_url(image, |slot| {
+        image.is_live(slot) && !allowed.is_excluded(slot)
+    })?;
+    Ok((allowed, numbers))
+}
+
+/// The pages of the web, in the order of their numbers.
+struct PageLists {
+    ids: Vec<PageId>,
+    /// By weights, in millionths.
+    values: Vec<i64>,
+    /// As [`WebGraph::with_known`] takes them.
+    values_as_known: Vec<i64>,
+    marks: Vec<Mark>,
+}
+
+impl PageLists {
+    /// Reads the attributes of pages. All links, and the states of ghosts, must be loaded.
+    fn read(
+        context: RunContext<'_, WebChoice>,
+        image: &GraphImage,
+        numbers: &Numbering,
+        allowed: &Allowed,
+    ) -> Result<Self> {
+        let choice = context.plan;
+        let ids = numbers.pages(image);
+        let uncrawled = uncrawled_outlinks(image);
         let has_quality = choice.weights.quality.0 != 0;
-        let count = pages.len();
+        let count = ids.len();
         let (mut values, mut marks) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let mut values_as_known = Vec::new();
-        for (&slot, page) in numbers.slots.iter().zip(&pages) {
+        for (&slot, page) in numbers.slots.iter().zip(&ids) {
             let (distinct, with_digest) = image.digests(page.site());
             let p_uniq = PUniq::new(choice.p_uniq, distinct.into(), with_digest.into());
-            let facts = page_facts(&image, slot, &uncrawled);
+            let facts = page_facts(image, slot, &uncrawled);
             let crawled = image.is_crawled(slot);
             values.push(value_of(crawled, facts, p_uniq, choice));
             if has_quality {
                 values_as_known.push(choice.weights.quality_value(facts.quality));
             }
-            let is_failing = rules.candidates.is_failing(store, *page)?;
+            let is_failing = context.policy.candidates.is_failing(context.store, *page)?;
             let is_allowed = !is_failing && allowed.allows(slot, facts.quality);
             marks.push(Mark {
                 may_be_seed: crawled && !facts.spam && is_allowed,
@@ -89,37 +263,31 @@ impl LoadedWeb {
                 quality: facts.quality,
             });
         }
-        drop(uncrawled);
-        let (mut ranks, mut rank_visits) = (Vec::new(), 0);
-        if choice.value_by == ValueBy::Pagerank || choice.method == Method::Pagerank {
-            (ranks, rank_visits) = pagerank_of(&image, &numbers, watch)?;
-        }
-        if choice.value_by == ValueBy::Pagerank {
-            values = pagerank_values(&ranks);
-        }
-        watch.stage("link pages", None);
-        let successors = numbers.successors(&image);
-        if choice.value_by == ValueBy::Learned {
-            values = learned_values(store, &image, &numbers, &successors, watch)?;
-        }
-        // Free the image before the graph is built.
-        drop((image, numbers));
-        watch.proceed()?;
-        let may_be_seed: Vec<bool> = marks.iter().map(|of| of.may_be_seed).collect();
-        let known: Vec<bool> = marks.iter().map(|of| !of.crawled).collect();
-        let pins = numbers_of(&pages, &rules.pins.pages);
-        let caps = caps(store, &pages, &rules.policy)?;
-        let graph = WebGraph::from_successors(values, successors, &may_be_seed);
         Ok(Self {
+            ids,
+            values,
+            values_as_known,
+            marks,
+        })
+    }
+
+    fn may_be_seed(&self) -> Vec<bool> {
+        self.marks.iter().map(|of| of.may_be_seed).collect()
+    }
+
+    /// Returns the web, without PageRank.
+    fn into_web(self, graph: WebGraph, constraints: Constraints) -> Result<LoadedWeb> {
+        let known: Vec<bool> = self.marks.iter().map(|of| !of.crawled).collect();
+        let Constraints { pins, caps } = constraints;
+        let graph = graph.with_constraints(pins, caps);
+        Ok(LoadedWeb {
             graph: graph
                 .map_err(web_graph_error)?
-                .with_constraints(pins, caps)
-                .map_err(web_graph_error)?
-                .with_known(known, values_as_known),
-            pages,
-            ranks,
-            marks,
-            rank_visits,
+                .with_known(known, self.values_as_known),
+            pages: self.ids,
+            marks: self.marks,
+            ranks: Vec::new(),
+            rank_visits: 0,
         })
     }
 }
@@ -179,36 +347,38 @@ fn value_of(crawled: bool, facts: PageFacts, p_uniq: PUniq, choice: &WebChoice) 
     }
 }
 
-/// Returns the numbers of pages, in the given order, without those that are not in the web.
-fn numbers_of(web: &[PageId], pages: &[PageId]) -> Vec<u32> {
+/// Returns the positions of pages in a list, ascending, each with the number of the page in the web. Those that are not
+/// in the web are left out.
+fn positions_of(web: &[PageId], pages: &[PageId]) -> Vec<(u32, u32)> {
     if pages.is_empty() {
         return Vec::new();
     }
-    let wanted: HashMap<PageId, usize> = pages.iter().copied().zip(0..).collect();
-    let numbered = (0_u32..).zip(web);
-    let mut found: Vec<(usize, u32)> = numbered
+    let wanted: HashMap<PageId, u32> = pages.iter().copied().zip(0..).collect();
+    let numbered = (0..).zip(web);
+    let mut found: Vec<(u32, u32)> = numbered
         .filter_map(|(number, page)| Some((*wanted.get(page)?, number)))
         .collect();
     found.sort_unstable();
-    found.into_iter().map(|(_, number)| number).collect()
+    found
 }
 
-/// Returns the caps of a policy, with the sites and the domains of pages as groups.
-fn caps(store: &Store, pages: &[PageId], policy: &Policy) -> Result<Vec<Cap>> {
+/// The number of the domain of each site.
+type SiteDomains = HashMap<SiteId, u32>;
+
+/// Returns the caps of a policy, with the sites and the domains of pages as groups. `domains` is called if there is a cap
+/// on domains.
+fn caps(
+    pages: &[PageId],
+    policy: &Policy,
+    domains: impl FnOnce() -> Result<SiteDomains>,
+) -> Result<Vec<Cap>> {
     let mut caps = Vec::new();
     if let Some(most) = policy.max_per_site {
         let group = pages.iter().map(|page| page.site().0).collect();
         caps.push(Cap { group, most });
     }
     if let Some(most) = policy.max_per_domain {
-        let mut domains: HashMap<String, u32> = HashMap::new();
-        let mut of_sites: HashMap<SiteId, u32> = HashMap::new();
-        for entry in store.scan(&tables::SITES)? {
-            let (site, record) = entry?;
-            let next = number(domains.len());
-            let domain = ingest::registrable_domain(&record.name).to_owned();
-            of_sites.insert(site, *domains.entry(domain).or_insert(next));
-        }
+        let of_sites = domains()?;
         let group = pages.iter().map(|page| of_sites.get(&page.site()));
         let group = group
             .map(|domain| domain.copied().unwrap_or(NONE))
@@ -217,3 +387,24 @@ fn caps(store: &Store, pages: &[PageId], policy: &Policy) -> Result<Vec<Cap>> {
     }
     Ok(caps)
 }
+
+/// Numbers the domains of sites in the order of site ids. Returns the number of the domain of each site, and the domains.
+fn site_domains(sites: Entries<'_, SiteId, SiteRecord>) -> Result<(SiteDomains, Vec<String>)> {
+    let mut domains: HashMap<String, u32> = HashMap::new();
+    let mut of_sites = SiteDomains::new();
+    for entry in sites {
+        let (site, record) = entry?;
+        let next = number(domains.len());
+        let domain = ingest::registrable_domain(&record.name).to_owned();
+        of_sites.insert(site, *domains.entry(domain).or_insert(next));
+    }
+    let mut names = vec![String::new(); domains.len()];
+    for (name, number) in domains {
+        names[number as usize] = name;
+    }
+    Ok((of_sites, names))
+}
+
+#[cfg(test)]
+#[path = "load_tests.rs"]
+mod tests;

@@ -6,21 +6,29 @@
 //!
 //! A plan with a budget and without hops, a fetch cost or a value of known pages first runs a grid
 //! search, and stores the result as parameters of the plan.
+//!
+//! In a cluster bank over several processes, a selection by gain or by weight runs in all of them, unless values are
+//! PageRanks: each process has its share of the web, and they exchange messages ([`rounds`](crate::engine::rounds)).
 
 pub(crate) mod evidence;
 pub(crate) mod load;
+mod share;
+mod web_job;
+pub(crate) mod web_service;
 
 use crate::engine::Result;
 use crate::engine::error::PlanError;
 use crate::engine::refresh::report::ShortageReason;
 use crate::engine::refresh::run_context::RunContext;
-use evidence::{PageReach, Picked, pick_evidence, put_pick, put_reach};
+use evidence::{PageEvidence, Picked, combine, evidence, put_pick, put_reach, put_reached};
 use load::LoadedWeb;
 use seedbank_algorithms::cover::Stop;
 use seedbank_algorithms::cover::global::{Setting, Tuning, WebChoice, WebSelection, select};
 use seedbank_algorithms::page::PageId;
 use seedbank_store::records::{RefreshId, SeedEvidence, SeedRecord};
 use seedbank_store::{Changes, Store, tables};
+use share::can_be_shared;
+use web_job::{SelectedByAll, WebJob, select_in_all};
 
 /// Seeds of a plan over the web, to be stored. Memory: the pages that seeds reach, a few bits per
 /// page, and some 50 bytes for each reached page and each candidate.
@@ -39,7 +47,13 @@ enum Seeds {
     /// Reused from this refresh, in the order of the list.
     Reused(RefreshId, Vec<SeedRecord>),
     /// Selected by this refresh, in the order of the list.
-    New(Vec<Picked>, PageReach),
+    New {
+        picked: Vec<Picked>,
+        /// The evidence for the pages of this process.
+        pages: PageEvidence,
+        /// The job that selected them; `None` if this process has all pages.
+        job: Option<WebJob>,
+    },
 }
 
 /// Selects over the web. `reusable` is the plan's previous refresh if it had the same parameters
@@ -61,18 +75,26 @@ pub(crate) fn run(
             });
         }
     }
+    let processes = context.processes.filter(|_| can_be_shared(context.plan));
+    if let Some(processes) = processes {
+        let SelectedByAll {
+            selected,
+            picked,
+            pages,
+            job,
+        } = select_in_all(context, processes)?;
+        let job = Some(job);
+        return Ok(WebRun::new(selected, Seeds::New { picked, pages, job }, 0));
+    }
     let mut web = LoadedWeb::load(context)?;
-    let mut selected = select(&mut web.graph, context.plan, &web.ranks, context.watch)?;
-    let (picked, reach) = pick_evidence(&web, &selected, context.plan);
-    let tuning = selected.tuning.take();
-    let WebSelection { setting, cover, .. } = selected;
-    Ok(WebRun {
-        stop: Some(cover.stop),
-        seeds: Seeds::New(picked, reach),
-        page_visits: cover.page_visits + web.rank_visits,
-        cold: true,
-        tuning: tuning.map(|tuning| (setting, tuning)),
-    })
+    let selected = select(&mut web.graph, context.plan, &web.ranks, context.watch)?;
+    let evidence = evidence(&web, &selected, context.plan);
+    let seeds = Seeds::New {
+        picked: combine(&selected, vec![evidence.picks])?,
+        pages: evidence.pages,
+        job: None,
+    };
+    Ok(WebRun::new(selected, seeds, web.rank_visits))
 }
 
 fn seeds(store: &Store, refresh: RefreshId) -> Result<Vec<SeedRecord>> {
@@ -96,10 +118,26 @@ fn since(seed: &SeedRecord) -> Option<RefreshId> {
 }
 
 impl WebRun {
+    fn new(selected: WebSelection, seeds: Seeds, rank_visits: u64) -> Self {
+        let WebSelection {
+            setting,
+            tuning,
+            cover,
+            ..
+        } = selected;
+        Self {
+            stop: Some(cover.stop),
+            seeds,
+            page_visits: cover.page_visits + rank_visits,
+            cold: true,
+            tuning: tuning.map(|tuning| (setting, tuning)),
+        }
+    }
+
     pub(crate) fn depends_on(&self) -> Option<RefreshId> {
         match &self.seeds {
             Seeds::Reused(refresh, _) => Some(*refresh),
-            Seeds::New(..) => None,
+            Seeds::New { .. } => None,
         }
     }
 
@@ -107,7 +145,7 @@ impl WebRun {
     pub(crate) fn picked_by(&self, refresh: RefreshId) -> RefreshId {
         match &self.seeds {
             Seeds::Reused(_, seeds) => seeds.first().and_then(since).unwrap_or(refresh),
-            Seeds::New(..) => refresh,
+            Seeds::New { .. } => refresh,
         }
     }
 
@@ -115,7 +153,7 @@ impl WebRun {
     pub(crate) fn steps(&self) -> (u64, u64) {
         match &self.seeds {
             Seeds::Reused(_, seeds) => (seeds.len() as u64, 0),
-            Seeds::New(picked, _) => (0, picked.len() as u64),
+            Seeds::New { picked, .. } => (0, picked.len() as u64),
         }
     }
 
@@ -128,7 +166,7 @@ impl WebRun {
     pub(crate) fn pages(&self) -> Vec<PageId> {
         match &self.seeds {
             Seeds::Reused(_, seeds) => seeds.iter().map(|seed| seed.page).collect(),
-            Seeds::New(picked, ..) => picked.iter().map(|picked| picked.page).collect(),
+            Seeds::New { picked, .. } => picked.iter().map(|picked| picked.page).collect(),
         }
     }
 
@@ -141,20 +179,38 @@ impl WebRun {
         }
     }
 
+    /// Adds the seeds and the evidence for the pages of this process to `changes`.
     pub(crate) fn put(&self, changes: &mut Changes, refresh: RefreshId) -> Result<()> {
         match &self.seeds {
             Seeds::Reused(_, seeds) => {
                 for (rank, seed) in (1..).zip(seeds) {
                     changes.put_seed(refresh, rank, seed)?;
                 }
-                Ok(())
             }
-            Seeds::New(picked, reach) => {
+            Seeds::New { picked, pages, job } => {
                 for (rank, picked) in (1..).zip(picked) {
                     put_pick(changes, refresh, rank, picked)?;
                 }
-                put_reach(changes, refresh, reach)
+                put_reach(changes, refresh, &pages.reach)?;
+                if job.is_none() {
+                    for (rank, reached) in (1..).zip(&pages.reached) {
+                        put_reached(changes, refresh, rank, reached)?;
+                    }
+                }
             }
         }
+        Ok(())
+    }
+
+    /// Adds what other processes have of the evidence to `changes`, or lets them keep it for the commit of the writer
+    /// that has their parts open.
+    pub(crate) fn put_elsewhere(&self, changes: &mut Changes, refresh: RefreshId) -> Result<()> {
+        if let Seeds::New { pages, job, .. } = &self.seeds
+            && let Some(job) = job
+        {
+            job.put_reached(changes, refresh, &pages.reached)?;
+            job.put_elsewhere(refresh)?;
+        }
+        Ok(())
     }
 }

@@ -242,7 +242,24 @@ impl PartServer {
         others: &OtherProcesses,
     ) -> Result<PublishedParts, StoreError> {
         let PublishedState { epoch, id } = state;
-        let gone = || StoreError::Protocol("the published state is gone");
+        self.open_parts(state, |part| {
+            let process = others.of_part(part).ok_or_else(gone)?;
+            open_remote_state(process, part, epoch, id)?.ok_or_else(gone)
+        })
+    }
+
+    /// Opens a published state of the parts of this process. Reads of others fail.
+    pub fn open_own(&self, state: PublishedState) -> Result<PublishedParts, StoreError> {
+        self.open_parts(state, |_| Ok(PartDatabase::NotOpen))
+    }
+
+    /// Opens a published state of the parts of this process, and the others by `open`.
+    fn open_parts(
+        &self,
+        state: PublishedState,
+        open: impl Fn(u32) -> Result<PartDatabase, StoreError>,
+    ) -> Result<PublishedParts, StoreError> {
+        let PublishedState { epoch, id } = state;
         let (mut databases, mut locks) = (Vec::new(), Vec::new());
         for part in 0..self.parts.count() {
             databases.push(if self.own.contains(&part) {
@@ -251,9 +268,7 @@ impl PartServer {
                 locks.push(lock);
                 PartDatabase::Local(store.rocks)
             } else {
-                let process = others.of_part(part).ok_or_else(gone)?;
-                let opened = open_remote_state(process, part, epoch, id)?;
-                opened.ok_or_else(gone)?
+                open(part)?
             });
         }
         let store = Store::of_parts(self.parts, databases).ok_or_else(gone)?;
@@ -444,6 +459,10 @@ impl PartServer {
         record.prepare(&writer, changes)?;
         Ok(Message::default())
     }
+}
+
+fn gone() -> StoreError {
+    StoreError::Protocol("the published state is gone")
 }
 
 /// Reads the number of a table.

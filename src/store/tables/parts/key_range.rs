@@ -1,5 +1,7 @@
 //! Ranges of keys.
 
+use std::ops::Range;
+
 use crate::error::StoreError;
 use crate::rocks::database::Database;
 use crate::rocks::scan::Scan;
@@ -24,6 +26,16 @@ impl KeyRange {
             until,
             is_descending: false,
             is_read_once: false,
+        }
+    }
+
+    /// Returns the range of the keys of a range of sites. The keys start with the site.
+    pub(crate) fn of_sites(sites: &Range<u32>) -> Self {
+        let until = sites.end.to_be_bytes().to_vec();
+        Self {
+            // The last block of a single site also has the next sites, which are likely to be read next.
+            is_read_once: sites.len() > 1,
+            ..Self::ascending(&sites.start.to_be_bytes(), Some(until))
         }
     }
 

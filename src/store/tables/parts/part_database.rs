@@ -16,6 +16,13 @@ pub(crate) enum PartDatabase {
     Local(Arc<Database>),
     /// Another process has it open.
     Remote(Arc<RemoteDatabase>),
+    /// It is not open. Reads fail.
+    NotOpen,
+}
+
+/// Returns the error of a read of a part that is not open.
+fn not_open() -> StoreError {
+    StoreError::Protocol("a read of a part of another process")
 }
 
 impl PartDatabase {
@@ -23,7 +30,7 @@ impl PartDatabase {
     pub(crate) const fn local(&self) -> Option<&Arc<Database>> {
         match self {
             Self::Local(database) => Some(database),
-            Self::Remote(_) => None,
+            Self::Remote(_) | Self::NotOpen => None,
         }
     }
 
@@ -37,6 +44,7 @@ impl PartDatabase {
         match self {
             Self::Local(database) => database.get(table, key, read),
             Self::Remote(database) => Ok(database.get(table, key)?.map(|value| read(&value))),
+            Self::NotOpen => Err(not_open()),
         }
     }
 
@@ -53,6 +61,7 @@ impl PartDatabase {
                 table,
                 range.clone(),
             ))),
+            Self::NotOpen => Err(not_open()),
         }
     }
 
@@ -65,6 +74,7 @@ impl PartDatabase {
                 table,
                 at: None,
             })),
+            Self::NotOpen => Err(not_open()),
         }
     }
 
@@ -73,6 +83,7 @@ impl PartDatabase {
         match self {
             Self::Local(database) => database.size(table),
             Self::Remote(database) => database.size(table),
+            Self::NotOpen => Err(not_open()),
         }
     }
 
@@ -81,6 +92,7 @@ impl PartDatabase {
         match self {
             Self::Local(database) => database.log_bytes(),
             Self::Remote(database) => database.log_bytes(),
+            Self::NotOpen => 0,
         }
     }
 
@@ -89,6 +101,7 @@ impl PartDatabase {
         match self {
             Self::Local(database) => database.reads(),
             Self::Remote(database) => database.reads(),
+            Self::NotOpen => 0,
         }
     }
 
@@ -97,6 +110,7 @@ impl PartDatabase {
         match self {
             Self::Local(database) => database.bytes_read(),
             Self::Remote(database) => database.bytes_read(),
+            Self::NotOpen => 0,
         }
     }
 }

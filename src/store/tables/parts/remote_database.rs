@@ -18,6 +18,13 @@ type Entry = (Vec<u8>, Vec<u8>);
 pub trait RemoteProcess: Send + Sync {
     /// Sends a request to the [`PartServer`](crate::PartServer) of the process, and returns the answer.
     fn call(&self, request: &[u8]) -> Result<Vec<u8>, StoreError>;
+
+    /// Sends a request whose answer is not needed. The process handles such requests in the order in which they are sent.
+    ///
+    /// It may return before the request has arrived, or return an error of its handler.
+    fn notify(&self, request: &[u8]) -> Result<(), StoreError> {
+        self.call(request).map(drop)
+    }
 }
 
 /// Bytes of keys and values that a scan reads at first; each further request reads four times as much.

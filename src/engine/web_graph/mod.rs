@@ -1,4 +1,12 @@
 //! The graph of the whole web: loads the graph image, and numbers pages for algorithms.
+//!
+//! In a cluster bank, each process can load the share of its own sites. `group` exchanges messages for that; `ghosts` are
+//! pages of other processes, `hosts` numbers pages in the web, and `names` numbers what several processes name.
+
+mod ghosts;
+mod group;
+mod hosts;
+mod names;
 
 use std::ops::Range;
 
@@ -12,9 +20,14 @@ use seedbank_algorithms::graph::{Csr, NONE, PageGraph, number};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::rank::pagerank;
 use seedbank_algorithms::watch::Watch;
-use seedbank_formats::ingest;
+use seedbank_formats::ingest::{self, SiteMode};
 use seedbank_store::records::PageRecord;
 use seedbank_store::{GraphImage, ImageLinks, Store, StoreError, tables};
+
+pub(super) use ghosts::{GhostLists, number_ghosts};
+pub(super) use group::{Group, SiteOwners};
+pub(super) use hosts::numbers_in_web;
+pub(super) use names::{collect_numbers, number_names};
 
 /// The number of lists that one task builds.
 const TASK: usize = 1 << 16;
@@ -29,15 +42,34 @@ pub(super) fn load_image(
     watch: &dyn Watch,
 ) -> Result<GraphImage> {
     let mode = naming(&store.settings()?)?.sites;
-    let prefix = |site: &str, local: &str, out: &mut String| {
+    Ok(GraphImage::load(store, links, &host_prefix(mode), watch)?.0)
+}
+
+/// Loads the graph of the sites that are in databases of this process.
+pub(super) fn load_share_image(
+    store: &Store,
+    links: ImageLinks,
+    watch: &dyn Watch,
+) -> Result<GraphImage> {
+    let mode = naming(&store.settings()?)?.sites;
+    Ok(GraphImage::load_share(
+        store,
+        links,
+        &host_prefix(mode),
+        watch,
+    )?)
+}
+
+/// Returns what finds the prefix of the host of a URL, as the graph image needs it.
+fn host_prefix(mode: SiteMode) -> impl Fn(&str, &str, &mut String) + Sync {
+    move |site: &str, local: &str, out: &mut String| {
         ingest::push_url(site, local, mode, out);
         out.truncate(ingest::host_end(out));
-    };
-    Ok(GraphImage::load(store, links, &prefix, watch)?.0)
+    }
 }
 
 /// Returns what `read` finds for the record of each page, by slot, given the name of the site; the default for
-/// pages without a record.
+/// pages without a record, and for ghosts.
 ///
 /// Cost: one scan of sites and pages, in parallel.
 pub(super) fn read_records<T: Copy + Default + Send>(
@@ -55,7 +87,12 @@ pub(super) fn read_records<T: Copy + Default + Send>(
             let mut names = store.scan_by_site(&tables::SITES)?;
             let mut of_site: Option<(SiteId, String)> = None;
             let mut found = Vec::new();
-            for entry in store.scan_sites(&tables::PAGES, range)? {
+            let pages = if image.is_share() {
+                store.scan_local_sites(&tables::PAGES, range)?
+            } else {
+                store.scan_sites(&tables::PAGES, range)?
+            };
+            for entry in pages {
                 watch.proceed()?;
                 let (page, record) = entry?;
                 if of_site.as_ref().is_none_or(|of| of.0 != page.site()) {
@@ -83,9 +120,9 @@ pub(super) fn read_records<T: Copy + Default + Send>(
     Ok(all)
 }
 
-/// Numbers for some of the pages of an image.
+/// Numbers for some of the pages of an image. In a share, ghosts can have numbers after those of all pages.
 pub(super) struct Numbering {
-    /// The slot of each number.
+    /// The slot of each number, without those of ghosts.
     pub(super) slots: Vec<u32>,
     /// The number of each slot; [`NONE`] for pages that are not included.
     numbers: Vec<u32>,
@@ -96,7 +133,7 @@ impl Numbering {
     pub(super) fn by_url(image: &GraphImage, is_included: impl Fn(u32) -> bool) -> Result<Self> {
         let order = image.order();
         let runs = image.runs_by_url().into_iter();
-        Self::new(image, runs.flat_map(|run| &order[run]), is_included)
+        Self::new(image, runs.flat_map(|run| &order[run.range()]), is_included)
     }
 
     /// Numbers pages by the name of the site and then by URL, whatever their ids.
@@ -349,5 +386,4 @@ pub(super) fn pagerank_of(
 }
 
 #[cfg(test)]
-#[path = "web_graph_tests.rs"]
 mod tests;

@@ -1,0 +1,187 @@
+//! The text of sites, in pieces, and how it is sent.
+
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::report::Counts;
+use crate::engine::Result;
+use seedbank_store::StoreError;
+
+/// The largest count of a piece that is accepted from another process, so that sums do not overflow.
+const MAX_COUNT: u64 = 1 << 40;
+
+/// Text of a site: all of it, or what follows the piece before.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Piece {
+    /// The name of the site.
+    pub(super) site: Arc<str>,
+    /// Its line in a list of sites; `None` if it has none, and after the first piece.
+    pub(super) line: Option<Vec<u8>>,
+    /// Records of its pages. One that is longer than a batch is in several pieces.
+    pub(super) records: Vec<u8>,
+    /// What the records are, counted with their first byte.
+    pub(super) counts: Counts,
+}
+
+/// Pieces in the order of the names of sites.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Batch {
+    pub(super) pieces: Vec<Piece>,
+    /// Whether no text follows.
+    pub(super) is_last: bool,
+}
+
+/// A piece without its records.
+#[derive(Serialize, Deserialize)]
+struct PieceHead {
+    site: String,
+    line: Option<Vec<u8>>,
+    /// The length of its records in bytes.
+    bytes: usize,
+    counts: Counts,
+}
+
+/// A batch without records.
+#[derive(Serialize, Deserialize)]
+struct BatchHead {
+    pieces: Vec<PieceHead>,
+    is_last: bool,
+}
+
+impl Batch {
+    /// Encodes the batch for another process.
+    pub(super) fn encode(&self) -> Result<Vec<u8>> {
+        let head = |piece: &Piece| PieceHead {
+            site: piece.site.to_string(),
+            line: piece.line.clone(),
+            bytes: piece.records.len(),
+            counts: piece.counts,
+        };
+        let head = BatchHead {
+            pieces: self.pieces.iter().map(head).collect(),
+            is_last: self.is_last,
+        };
+        let mut bytes = with_head(&head)?;
+        bytes.reserve_exact(self.pieces.iter().map(|piece| piece.records.len()).sum());
+        for piece in &self.pieces {
+            bytes.extend_from_slice(&piece.records);
+        }
+        Ok(bytes)
+    }
+
+    /// Decodes the batch of another process. Fails if it has no piece and is not the last one.
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self> {
+        let (head, mut text): (BatchHead, _) = split_head(bytes)?;
+        let mut pieces = Vec::with_capacity(head.pieces.len());
+        for PieceHead {
+            site,
+            line,
+            bytes,
+            counts,
+        } in head.pieces
+        {
+            let (records, rest) = text.split_at_checked(bytes).ok_or_else(malformed)?;
+            text = rest;
+            if counts.largest() > MAX_COUNT {
+                return Err(malformed().into());
+            }
+            pieces.push(Piece {
+                site: site.into(),
+                line,
+                records: records.to_vec(),
+                counts,
+            });
+        }
+        if !text.is_empty() || pieces.is_empty() && !head.is_last {
+            return Err(malformed().into());
+        }
+        Ok(Self {
+            pieces,
+            is_last: head.is_last,
+        })
+    }
+}
+
+/// Returns the error of a message that cannot be decoded.
+pub(super) fn malformed() -> StoreError {
+    StoreError::Protocol("a message of an export cannot be decoded")
+}
+
+/// Encodes a record that text follows.
+pub(super) fn with_head<T: Serialize>(head: &T) -> Result<Vec<u8>> {
+    let head = seedbank_store::pack(head)?;
+    let length = (head.len() as u64).to_le_bytes();
+    Ok([&length, head.as_slice()].concat())
+}
+
+/// Returns the record and the text that follows it.
+pub(super) fn split_head<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8])> {
+    let (length, rest) = bytes.split_first_chunk().ok_or_else(malformed)?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| malformed())?;
+    let (head, text) = rest.split_at_checked(length).ok_or_else(malformed)?;
+    let head = seedbank_store::unpack(head).map_err(|_| malformed())?;
+    Ok((head, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn piece() -> impl Strategy<Value = Piece> {
+        let line = prop::option::of(prop::collection::vec(any::<u8>(), 0..9));
+        let records = prop::collection::vec(any::<u8>(), 0..30);
+        ("[a-c]{0,3}", line, records, 0..9_u64).prop_map(|(site, line, records, links)| Piece {
+            site: site.into(),
+            line,
+            records,
+            counts: Counts {
+                links,
+                ..Counts::default()
+            },
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_batch_is_read_back_and_a_cut_one_is_an_error(
+            pieces in prop::collection::vec(piece(), 1..6),
+            is_last in any::<bool>(),
+        ) {
+            let batch = Batch { pieces, is_last };
+            let bytes = batch.encode().unwrap();
+            prop_assert_eq!(&Batch::decode(&bytes).unwrap(), &batch);
+            for length in 0..bytes.len() {
+                prop_assert!(Batch::decode(&bytes[..length]).is_err());
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_a_batch_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+            if let Ok(batch) = Batch::decode(&bytes) {
+                prop_assert!(batch.is_last || !batch.pieces.is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn counts_that_would_overflow_and_endless_batches_are_errors() {
+        let mut batch = Batch::default();
+        assert!(Batch::decode(&batch.encode().unwrap()).is_err());
+        batch.is_last = true;
+        assert_eq!(Batch::decode(&batch.encode().unwrap()).unwrap(), batch);
+        batch.pieces.push(Piece {
+            site: "a".into(),
+            line: None,
+            records: Vec::new(),
+            counts: Counts {
+                links: u64::MAX,
+                ..Counts::default()
+            },
+        });
+        assert!(Batch::decode(&batch.encode().unwrap()).is_err());
+    }
+}
