@@ -129,7 +129,7 @@ pub(crate) struct MultiSourceBfs {
 }
 
 impl MultiSourceBfs {
-    fn new(pages: usize) -> Self {
+    pub(crate) fn new(pages: usize) -> Self {
         Self {
             seen: vec![SourceSet::NONE; pages],
             places: vec![0; pages],
@@ -154,43 +154,138 @@ impl MultiSourceBfs {
         mut visit: impl FnMut(u32, u32, SourceSet),
     ) -> u64 {
         for (index, &page) in sources.iter().take(BATCH_SIZE).enumerate() {
-            let bit = SourceSet::one(index);
-            self.seen[page as usize] = bit;
-            self.visit.push(bit);
-            self.frontier.push(page);
-            visit(0, page, bit);
+            self.find(page, SourceSet::one(index));
         }
-        self.found_pages.extend(&self.frontier);
-        let mut visits = self.frontier.len();
+        let mut visits = self.next_frontier.len();
+        self.settle(|page, set| visit(0, page, set));
         // Searches that found something at the last hop: the others are done.
         let mut active = SourceSet::first(sources.len());
         for hop in 1..=depth {
             visits += self.scan(links, alive, active);
             visits += self.next_frontier.len();
             active = SourceSet::NONE;
-            for (&page, &fresh) in self.next_frontier.iter().zip(&self.visit_next) {
-                let seen = &mut self.seen[page as usize];
-                if seen.is_empty() {
-                    self.found_pages.push(page);
-                }
-                seen.add(fresh);
+            self.settle(|page, fresh| {
                 active.add(fresh);
                 visit(hop, page, fresh);
-            }
-            std::mem::swap(&mut self.visit, &mut self.visit_next);
-            std::mem::swap(&mut self.frontier, &mut self.next_frontier);
-            self.visit_next.clear();
-            self.next_frontier.clear();
+            });
             if self.frontier.is_empty() {
                 break;
             }
         }
+        self.clear();
+        visits as u64
+    }
+
+    /// Adds searches to those that find a page on this hop, except those that found it before.
+    pub(crate) fn find(&mut self, page: u32, searches: SourceSet) {
+        let at = page as usize;
+        let fresh = searches.without(self.seen[at]);
+        if fresh.is_empty() {
+            return;
+        }
+        let place = &mut self.places[at];
+        if let Some(found) = place.checked_sub(1) {
+            self.visit_next[found as usize].add(fresh);
+        } else {
+            self.next_frontier.push(page);
+            self.visit_next.push(fresh);
+            *place = number(self.next_frontier.len());
+        }
+    }
+
+    /// Follows the links of the frontier, which is empty then, to pages for which `is_open` holds. Returns the number of
+    /// links scanned.
+    pub(crate) fn expand<'l>(
+        &mut self,
+        successors: impl Fn(u32) -> &'l [u32],
+        is_open: impl Fn(u32) -> bool,
+    ) -> usize {
+        let frontier = std::mem::take(&mut self.frontier);
+        let visit = std::mem::take(&mut self.visit);
+        let mut scanned = 0;
+        for (&page, &searches) in frontier.iter().zip(&visit) {
+            let targets = successors(page);
+            scanned += targets.len();
+            for &target in targets {
+                if is_open(target) {
+                    self.find(target, searches);
+                }
+            }
+        }
+        // Keeps the memory.
+        (self.frontier, self.visit) = (frontier, visit);
+        self.frontier.clear();
+        self.visit.clear();
+        scanned
+    }
+
+    /// Ends a hop: calls `visit` with each page that is found on it, and the searches that find it. These pages are the
+    /// frontier then.
+    pub(crate) fn settle(&mut self, mut visit: impl FnMut(u32, SourceSet)) {
+        for (&page, &fresh) in self.next_frontier.iter().zip(&self.visit_next) {
+            self.places[page as usize] = 0;
+            let seen = &mut self.seen[page as usize];
+            if seen.is_empty() {
+                self.found_pages.push(page);
+            }
+            seen.add(fresh);
+            visit(page, fresh);
+        }
+        std::mem::swap(&mut self.visit, &mut self.visit_next);
+        std::mem::swap(&mut self.frontier, &mut self.next_frontier);
+        self.visit_next.clear();
+        self.next_frontier.clear();
+    }
+
+    /// Settles the pages from `first` on that are found on this hop, without adding them to the next frontier. Calls
+    /// `take` with each, and the searches that find it.
+    pub(crate) fn take_from(&mut self, first: u32, mut take: impl FnMut(u32, SourceSet)) {
+        let mut kept = 0;
+        for at in 0..self.next_frontier.len() {
+            let (page, searches) = (self.next_frontier[at], self.visit_next[at]);
+            if page < first {
+                self.next_frontier[kept] = page;
+                self.visit_next[kept] = searches;
+                kept += 1;
+                self.places[page as usize] = number(kept);
+                continue;
+            }
+            self.places[page as usize] = 0;
+            let seen = &mut self.seen[page as usize];
+            if seen.is_empty() {
+                self.found_pages.push(page);
+            }
+            seen.add(searches);
+            take(page, searches);
+        }
+        self.next_frontier.truncate(kept);
+        self.visit_next.truncate(kept);
+    }
+
+    /// Adds a page at which searches are to the frontier.
+    pub(crate) fn add_to_frontier(&mut self, page: u32, searches: SourceSet) {
+        self.frontier.push(page);
+        self.visit.push(searches);
+    }
+
+    /// Returns the pages of the frontier, each with the searches that are at it.
+    pub(crate) fn frontier(&self) -> impl Iterator<Item = (u32, SourceSet)> {
+        let searches = self.visit.iter().copied();
+        self.frontier.iter().copied().zip(searches)
+    }
+
+    /// Returns the number of pages of the frontier, and of those that are found on this hop.
+    pub(crate) const fn pages(&self) -> usize {
+        self.frontier.len() + self.next_frontier.len()
+    }
+
+    /// Ends a run.
+    pub(crate) fn clear(&mut self) {
         self.visit.clear();
         self.frontier.clear();
         for page in self.found_pages.drain(..) {
             self.seen[page as usize] = SourceSet::NONE;
         }
-        visits as u64
     }
 
     /// Finds the pages one hop further, and returns the number of links scanned. Scans from the
@@ -214,27 +309,7 @@ impl MultiSourceBfs {
                 return self.scan_back(links, active);
             }
         }
-        for (&page, set) in self.frontier.iter().zip(&self.visit) {
-            for &target in links.successors(page) {
-                let at = target as usize;
-                let fresh = set.without(self.seen[at]);
-                if fresh.is_empty() || !alive[at] {
-                    continue;
-                }
-                let place = &mut self.places[at];
-                if let Some(found) = place.checked_sub(1) {
-                    self.visit_next[found as usize].add(fresh);
-                } else {
-                    self.next_frontier.push(target);
-                    self.visit_next.push(fresh);
-                    *place = number(self.next_frontier.len());
-                }
-            }
-        }
-        for &page in &self.next_frontier {
-            self.places[page as usize] = 0;
-        }
-        forward
+        self.expand(|page| links.successors(page), |page| alive[page as usize])
     }
 
     /// Scans the links of the candidates in `next_frontier` back to the frontier, and drops those

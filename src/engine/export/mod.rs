@@ -140,7 +140,7 @@ fn export(
         }
         let written = records.write_all(&piece.records);
         written.map_err(failed(ExportPart::Records))?;
-        counts.add(&piece.counts);
+        counts.add(piece.counts);
         watch.advance(piece.counts.pages());
         Ok(())
     };

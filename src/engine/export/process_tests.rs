@@ -311,7 +311,7 @@ fn any_number_of_processes_exports_the_same() {
     );
 }
 
-/// A bank in several processes, all of which have pages with links to those of others.
+/// A bank in several processes. Each has pages that link to pages of other processes.
 fn with_pages(folder: &Path) -> Cluster {
     let path = folder.join("bank");
     let bank = Bank::create_cluster(&path, Naming::default(), PARTS).unwrap();

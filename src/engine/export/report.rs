@@ -97,8 +97,8 @@ impl Counts {
         self.crawled + self.known + self.gone + self.without_record
     }
 
-    /// Returns the largest of the counts.
-    pub(super) fn largest(&self) -> u64 {
+    /// Returns all counts.
+    const fn all(&mut self) -> [&mut u64; 10] {
         let Self {
             crawled,
             known,
@@ -110,8 +110,8 @@ impl Counts {
             sites,
             dropped_attributes,
             too_long,
-        } = *self;
-        let all = [
+        } = self;
+        [
             crawled,
             known,
             gone,
@@ -122,33 +122,18 @@ impl Counts {
             sites,
             dropped_attributes,
             too_long,
-        ];
-        all.into_iter().fold(0, u64::max)
+        ]
     }
 
-    pub(super) fn add(&mut self, other: &Self) {
-        let Self {
-            crawled,
-            known,
-            gone,
-            aliases,
-            without_record,
-            links,
-            digests,
-            sites,
-            dropped_attributes,
-            too_long,
-        } = other;
-        self.crawled += crawled;
-        self.known += known;
-        self.gone += gone;
-        self.aliases += aliases;
-        self.without_record += without_record;
-        self.links += links;
-        self.digests += digests;
-        self.sites += sites;
-        self.dropped_attributes += dropped_attributes;
-        self.too_long += too_long;
+    /// Returns the largest of the counts.
+    pub(super) fn largest(mut self) -> u64 {
+        self.all().into_iter().map(|count| *count).fold(0, u64::max)
+    }
+
+    pub(super) fn add(&mut self, mut other: Self) {
+        for (count, other) in self.all().into_iter().zip(other.all()) {
+            *count += *other;
+        }
     }
 }
 

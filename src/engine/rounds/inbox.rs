@@ -35,7 +35,7 @@ struct Round {
 }
 
 impl Round {
-    /// Of this number of processes, of which one does not send to itself.
+    /// Creates an empty round. Each of the other processes sends one message.
     fn new(processes: usize) -> Self {
         Self {
             messages: vec![(Vec::new(), false); processes],

@@ -53,7 +53,7 @@ pub(super) const fn malformed() -> StoreError {
     StoreError::Protocol("a message about shares of the web cannot be decoded")
 }
 
-/// Which process has a site.
+/// The process of each site.
 #[derive(Clone, Copy)]
 pub(in crate::engine) struct SiteOwners<'a> {
     parts: SiteParts,
@@ -66,7 +66,7 @@ impl<'a> SiteOwners<'a> {
     ///
     /// # Errors
     ///
-    /// If it is no cluster bank, or if a part belongs to none of so many processes.
+    /// If the bank is not a cluster bank, or if a part has no owner below `processes`.
     pub(in crate::engine) fn new(
         store: &Store,
         owners: &'a [usize],

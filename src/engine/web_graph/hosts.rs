@@ -1,8 +1,8 @@
 //! Numbers the pages of all processes in URL order, by merging their hosts.
 //!
 //! URLs of a host have a common prefix that no other URL has, so the order of the prefixes is that of the URLs. Every
-//! process sends its prefixes to all, in order and a portion at a time. All processes merge them, and so find the same
-//! numbers; none of them has more than a portion of each process at once.
+//! process sends its prefixes to all, in order and a portion at a time. All processes merge them and assign the same
+//! numbers. Each holds at most one portion of every process.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -46,11 +46,11 @@ struct Portion {
 #[derive(Default)]
 struct Pending {
     hosts: VecDeque<Host>,
-    /// The bytes of `hosts`, and of the host that is merged next.
+    /// The bytes of `hosts`, and of the host in the heap.
     bytes: usize,
     /// Whether the process has more.
     has_more: bool,
-    /// Whether one of its hosts is among those of which one is merged next.
+    /// Whether the heap of the merge contains a host of the process.
     is_next: bool,
     /// The last prefix that was received.
     last: String,
@@ -149,7 +149,7 @@ impl Pending {
         if is_stuck { Err(malformed()) } else { Ok(()) }
     }
 
-    /// Moves the next host, if there is one, to the hosts of which one is merged next.
+    /// Moves the next host, if any, to the heap of the merge.
     fn offer(&mut self, process: usize, next_hosts: &mut BinaryHeap<Reverse<(Host, usize)>>) {
         let next = self.hosts.pop_front();
         self.is_next = next.is_some();

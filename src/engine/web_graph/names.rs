@@ -1,4 +1,4 @@
-//! Numbers on which all processes agree: of what several of them name, and of pages that one of them has.
+//! Gives names and pages numbers that are the same in all processes.
 
 use std::collections::HashMap;
 
@@ -31,7 +31,7 @@ struct Numbers {
 /// Numbers distinct names, so that a name has the same number in all processes; from 0 on, and without gaps. `owner`
 /// returns the process that numbers a name, the same in all of them. All processes call it at the same time.
 ///
-/// Cost: each name is sent once. Memory: the names of which this process is the owner.
+/// Cost: each name is sent once. Memory: the names that this process numbers.
 pub(in crate::engine) fn number_names(
     group: Group<'_>,
     names: &[String],

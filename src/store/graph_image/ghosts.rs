@@ -40,8 +40,8 @@ impl OwnSites {
     }
 }
 
-/// Numbers the ghosts to which rows link, by id and from `first` on, and leaves each of them once. Before, each entry of
-/// `targets` that is [`GHOST`] stands for the next of `ghosts`.
+/// Numbers the ghosts of rows in the order of their ids, from `first` on, and removes duplicates from `ghosts`. On entry, the
+/// n-th entry of `targets` that is [`GHOST`] stands for the n-th ghost.
 pub(super) fn number_ghosts(
     first: u32,
     lengths: &[u32],

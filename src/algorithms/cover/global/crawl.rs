@@ -55,7 +55,7 @@ impl Crawl {
         self.push_all(pages, fetched);
     }
 
-    /// Appends the pages of the next depth, in ascending order, of which all processes have `fetched`.
+    /// Appends the next depth: its pages in this process, ascending, and the number of its pages in all processes.
     pub(super) fn push_all(&mut self, pages: Vec<u32>, fetched: u64) {
         self.pages.extend(pages);
         self.ends.push(self.pages.len());

@@ -10,15 +10,15 @@ use super::share::WebShare;
 use super::share::first_pages::{Part, first_pages};
 use crate::watch::{Interrupted, Watch};
 
-/// The part of two crawls together on the pages of this process.
+/// The pages of this process in a crawl joined from two.
 struct Joined {
     /// The pages of each depth, ascending.
     levels: Vec<Vec<u32>>,
     /// The number of depths that are fetched completely.
     complete: usize,
-    /// The number of pages of all processes that are fetched on the next depth.
+    /// The number of pages that all processes fetch at the next depth.
     of_next: u64,
-    /// The numbers of pages of all processes at these depths.
+    /// The number of pages in all processes at each depth.
     sizes: Vec<u64>,
     visits: u64,
 }
@@ -26,9 +26,9 @@ struct Joined {
 /// Returns the order of a list as [`order_by_crawls`](super::list_order::order_by_crawls) does. `budget_of`
 /// returns the share of the budget for a number of seeds; `tried` seeds are tried at each position.
 ///
-/// Crawls are joined without the budget, so that one round tells how many pages all processes have at each depth; another
-/// few find the pages that are fetched of the depth that exceeds it. Memory: as in one process, and once more for the
-/// crawls that are tried at one position.
+/// Crawls are joined without a budget. One round then gives the number of pages at each depth in all processes, and a few
+/// more select the pages that are fetched at the depth that exceeds the budget. Memory: that of one process, and once more
+/// the crawls that are tried at one position.
 pub(super) fn order_in_all(
     graph: &WebGraph,
     share: &WebShare,
@@ -128,7 +128,7 @@ fn join(
 }
 
 impl Joined {
-    /// Returns the pages of this process at the depth of which only some are fetched.
+    /// Returns the pages of this process at the depth that exceeds the budget.
     fn cut(&self) -> Part<'_> {
         Part {
             pages: self.levels.get(self.complete).map_or(&[], Vec::as_slice),

@@ -69,8 +69,8 @@ pub(super) const fn can_be_shared(choice: &WebChoice) -> bool {
         && !matches!(choice.value_by, ValueBy::Pagerank)
 }
 
-/// Selects over the web, of which this process has its share, and returns the selection and its evidence. All processes
-/// call it at the same time.
+/// Selects over the web together with all other processes, each on its share. Returns the selection and its evidence on the
+/// pages of this process. All processes call it at the same time.
 pub(super) fn select_on_share(
     context: RunContext<'_, WebChoice>,
     processes: &SiteProcesses<'_>,

@@ -1,13 +1,13 @@
 //! Breadth-first searches from pages of all processes at once, with one bit for each search.
 //!
-//! As [`MultiSourceBfs`](crate::graph::multi_source_bfs::MultiSourceBfs), but each hop has two halves, between which
-//! the searches that are at pages of other processes go there. Forward, a process scans the links of its pages; those
-//! that find a ghost go to its owner. Backward, the searches at a page first go to the processes that have it as a ghost,
-//! and each scans the links from its own pages to the page or the ghost. So every page is settled by its owner alone.
+//! Each hop of a [`MultiSourceBfs`] has two halves. Between them, searches that are at pages of other processes are sent
+//! there. Forward, a process follows the links of its pages, and sends the searches that find a ghost to its owner.
+//! Backward, it first sends the searches at a page to the processes that have it as a ghost, and each follows the links
+//! from its own pages to the page or the ghost. So every page is settled by its owner alone.
 
 use super::WebShare;
 use super::codec::{Decoder, Encoder};
-use crate::graph::multi_source_bfs::SourceSet;
+use crate::graph::multi_source_bfs::{MultiSourceBfs, SourceSet};
 use crate::graph::{Csr, number};
 
 /// Whether searches follow links or go against them.
@@ -21,84 +21,46 @@ pub(super) enum Direction {
 
 /// The part of up to 256 searches on the pages of this process. Clean between runs.
 ///
-/// Memory: 36 bytes for each page and ghost, 4 for each one that is found, and 36 for each one of the two frontiers.
+/// Memory: that of [`MultiSourceBfs`] for each page and ghost.
 #[derive(Debug)]
 pub(super) struct ShareSearch {
-    /// By page and ghost: the searches that have found it.
-    seen: Vec<SourceSet>,
-    /// By page and ghost: one plus its place in `next`; 0 if it has none.
-    places: Vec<u32>,
-    frontier: Vec<u32>,
-    /// The searches that are at each page of `frontier`.
-    visit: Vec<SourceSet>,
-    next: Vec<u32>,
-    /// The searches that find each page of `next`.
-    visit_next: Vec<SourceSet>,
-    found: Vec<u32>,
-    /// For each of the searches at a page, one, and one for each link followed, on the last hop.
-    pub(super) visits: u64,
+    /// Ghosts follow the pages.
+    bfs: MultiSourceBfs,
+    /// The page visits since they were last taken: a page counts for every search that settles it, and so does each link
+    /// that is followed.
+    visits: u64,
 }
 
 impl ShareSearch {
     pub(super) fn new(share: &WebShare) -> Self {
         let targets = share.numbers.len() + share.ghosts() as usize;
         Self {
-            seen: vec![SourceSet::NONE; targets],
-            places: vec![0; targets],
-            frontier: Vec::new(),
-            visit: Vec::new(),
-            next: Vec::new(),
-            visit_next: Vec::new(),
-            found: Vec::new(),
+            bfs: MultiSourceBfs::new(targets),
             visits: 0,
         }
     }
 
     /// Adds the source of a search, a page that is no source of another. [`settle`](Self::settle) begins.
     pub(super) fn add_source(&mut self, search: usize, page: u32) {
-        self.find(page, SourceSet::one(search));
+        self.bfs.find(page, SourceSet::one(search));
     }
 
     /// Returns the number of pages at which searches are, or which they find on this hop.
     pub(super) const fn pages(&self) -> usize {
-        self.frontier.len() + self.next.len()
+        self.bfs.pages()
     }
 
+    /// Whether no search is at a page of this process.
     pub(super) fn is_done(&self) -> bool {
-        self.frontier.is_empty()
-    }
-
-    /// Adds searches to those that find a page or a ghost on this hop, unless they have found it before.
-    fn find(&mut self, page: u32, set: SourceSet) {
-        let at = page as usize;
-        let fresh = set.without(self.seen[at]);
-        if fresh.is_empty() {
-            return;
-        }
-        let place = &mut self.places[at];
-        if let Some(found) = place.checked_sub(1) {
-            self.visit_next[found as usize].add(fresh);
-        } else {
-            self.next.push(page);
-            self.visit_next.push(fresh);
-            *place = number(self.next.len());
-        }
+        self.bfs.frontier().next().is_none()
     }
 
     /// Follows the links of the frontier.
     fn scan(&mut self, links: &Csr) {
-        let frontier = std::mem::take(&mut self.frontier);
-        let visit = std::mem::take(&mut self.visit);
-        for (&page, &set) in frontier.iter().zip(&visit) {
-            let targets = links.list(page);
-            self.visits += u64::from(set.len()) * targets.len() as u64;
-            for &target in targets {
-                self.find(target, set);
-            }
+        for (page, set) in self.bfs.frontier() {
+            self.visits += u64::from(set.len()) * links.list(page).len() as u64;
         }
-        (self.frontier, self.visit) = (frontier, visit);
-        self.frontier.clear();
-        self.visit.clear();
+        self.bfs.expand(|page| links.list(page), |_| true);
     }
 
     /// The first half of a hop: appends what each process has to know to its message.
@@ -114,10 +76,14 @@ impl ShareSearch {
         match direction {
             Direction::Forward => {
                 self.scan(links);
-                self.take_ghosts(share, &mut sent);
+                let pages = number(share.numbers.len());
+                self.bfs.take_from(pages, |page, set| {
+                    let (process, place) = share.ghost(page - pages);
+                    sent.push((process, place, set));
+                });
             }
             Direction::Backward => {
-                for (&page, &set) in self.frontier.iter().zip(&self.visit) {
+                for (page, set) in self.bfs.frontier() {
                     let places = share.places.list(page).iter();
                     sent.extend(places.map(|&place| {
                         let (process, place) = share.mirror(place);
@@ -140,32 +106,6 @@ impl ShareSearch {
         }
     }
 
-    /// Moves the ghosts of the next frontier to `sent`.
-    fn take_ghosts(&mut self, share: &WebShare, sent: &mut Vec<(usize, u32, SourceSet)>) {
-        let pages = number(share.numbers.len());
-        let mut kept = 0;
-        for at in 0..self.next.len() {
-            let (page, found_by) = (self.next[at], self.visit_next[at]);
-            if let Some(ghost) = page.checked_sub(pages) {
-                self.places[page as usize] = 0;
-                let seen = &mut self.seen[page as usize];
-                if seen.is_empty() {
-                    self.found.push(page);
-                }
-                seen.add(found_by);
-                let (process, place) = share.ghost(ghost);
-                sent.push((process, place, found_by));
-            } else {
-                self.next[kept] = page;
-                self.visit_next[kept] = found_by;
-                kept += 1;
-                self.places[page as usize] = number(kept);
-            }
-        }
-        self.next.truncate(kept);
-        self.visit_next.truncate(kept);
-    }
-
     /// The second half of a hop: takes what one process has sent. Returns `None` if that cannot be decoded.
     pub(super) fn receive(
         &mut self,
@@ -182,12 +122,12 @@ impl ShareSearch {
             match direction {
                 Direction::Forward => {
                     let page = *share.mirrors.get(process)?.get(place as usize)?;
-                    self.find(page, set);
+                    self.bfs.find(page, set);
                 }
                 Direction::Backward => {
                     let ghost = share.ghost_of(process, place)?;
-                    self.frontier.push(number(share.numbers.len()) + ghost);
-                    self.visit.push(set);
+                    let ghost = number(share.numbers.len()) + ghost;
+                    self.bfs.add_to_frontier(ghost, set);
                 }
             }
         }
@@ -204,20 +144,11 @@ impl ShareSearch {
         if direction == Direction::Backward {
             self.scan(links);
         }
-        for (&page, &fresh) in self.next.iter().zip(&self.visit_next) {
-            self.places[page as usize] = 0;
-            let seen = &mut self.seen[page as usize];
-            if seen.is_empty() {
-                self.found.push(page);
-            }
-            seen.add(fresh);
-            self.visits += u64::from(fresh.len());
+        let visits = &mut self.visits;
+        self.bfs.settle(|page, fresh| {
+            *visits += u64::from(fresh.len());
             meet(page, fresh);
-        }
-        std::mem::swap(&mut self.visit, &mut self.visit_next);
-        std::mem::swap(&mut self.frontier, &mut self.next);
-        self.visit_next.clear();
-        self.next.clear();
+        });
     }
 
     /// Returns the visits since the last call.
@@ -227,11 +158,7 @@ impl ShareSearch {
 
     /// Ends the run.
     pub(super) fn clear(&mut self) {
-        self.frontier.clear();
-        self.visit.clear();
-        for page in self.found.drain(..) {
-            self.seen[page as usize] = SourceSet::NONE;
-        }
+        self.bfs.clear();
         self.visits = 0;
     }
 }

@@ -51,7 +51,7 @@ impl Decoder<'_> {
         Some(first)
     }
 
-    /// Reads a number; `None` if there is none.
+    /// Reads a number. Returns `None` if the bytes end within it or it does not fit.
     pub(super) fn number(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..u64::BITS).step_by(7) {
@@ -69,7 +69,7 @@ impl Decoder<'_> {
         None
     }
 
-    /// Reads a number that fits into 32 bits.
+    /// Reads a number. Returns `None` also if it does not fit into 32 bits.
     pub(super) fn index(&mut self) -> Option<u32> {
         u32::try_from(self.number()?).ok()
     }
@@ -81,7 +81,7 @@ impl Decoder<'_> {
         Some((number >> 1).cast_signed() ^ -sign)
     }
 
-    /// Reads a set.
+    /// Reads a set. Returns `None` if the bytes end within it.
     pub(super) fn set(&mut self) -> Option<SourceSet> {
         let count = self.index()?;
         if count == WHOLE {

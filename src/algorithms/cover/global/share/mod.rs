@@ -204,7 +204,7 @@ impl WebShare {
     }
 }
 
-/// Returns where each of several ranges of these lengths begins, and where the last one ends.
+/// Returns the starts of consecutive ranges of these lengths, and the end of the last one.
 fn starts(lengths: impl Iterator<Item = u32>) -> Vec<u32> {
     let mut starts = vec![0];
     let mut next: u32 = 0;
@@ -215,7 +215,7 @@ fn starts(lengths: impl Iterator<Item = u32>) -> Vec<u32> {
     starts
 }
 
-/// Returns the range that has a place, and the place within it.
+/// Returns the index of the range that contains `place`, and the offset within it.
 fn placed(starts: &[u32], place: u32) -> (usize, u32) {
     let range = starts
         .partition_point(|start| *start <= place)
@@ -239,7 +239,7 @@ impl Group<'_> {
         }
     }
 
-    /// Returns the sums over all processes; the largest or the smallest number if a sum is beyond.
+    /// Returns the sums over all processes. A sum that does not fit is the largest or the smallest number.
     pub(super) fn sum<const N: usize>(self, own: [i64; N]) -> Result<[i64; N], Interrupted> {
         let mut sums = own;
         if self.0.is_some() {
@@ -249,7 +249,7 @@ impl Group<'_> {
         Ok(sums)
     }
 
-    /// Returns the sums over all processes of numbers, of which all have equally many.
+    /// Returns the sums over all processes, number by number. All processes pass lists of the same length.
     pub(super) fn sums(self, own: Vec<i64>) -> Result<Vec<i64>, Interrupted> {
         let Some(share) = self.0 else {
             return Ok(own);

@@ -7,12 +7,12 @@ use super::codec::{Decoder, Encoder};
 use super::{Group, WebShare};
 use crate::watch::Interrupted;
 
-/// The next candidate by value: of one process, or of all of them.
+/// The next candidate by value, in one process or in all processes.
 #[derive(Debug, Default)]
 pub(in super::super) struct Offer {
-    /// Whether there are candidates of smaller values than the last one that was taken, also if none of them can be picked.
+    /// Whether any candidate follows the last one taken, including candidates that cannot be picked.
     pub(in super::super) has_more: bool,
-    /// The value and the number in the web of the candidate; `None` if there is none that can be picked.
+    /// The value and the number in the web of the next candidate; `None` if no candidate can be picked.
     pub(in super::super) best: Option<Key>,
     /// Its gain.
     pub(in super::super) gain: i64,
