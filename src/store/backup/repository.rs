@@ -3,7 +3,7 @@
 //! Only entries with names that this module assigns are ever removed.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use super::storage::{BackupPlace, BackupStorage, PlaceLock};
 use crate::disk::folder::{
     lock_file, make_folders, names_in, open_regular, read_text, replace_file, sync_folder,
 };
-use crate::disk::lock::take_lock;
+use crate::disk::lock::Lock;
 use crate::disk::verified_copy::{
     Content, copy, copy_reader, hash_and_write, hash_file, hash_reader,
 };
@@ -158,25 +158,22 @@ impl<'a> Repository<'a> {
             let lock = lock.ok_or_else(|| BackupError::Busy(self.path.clone()))?;
             return Ok(PlaceLock::Storage(lock));
         }
-        let lock = lock_file(&path)?;
-        if take_lock(&lock, &path, wait, watch)? {
-            Ok(PlaceLock::Folder(lock))
-        } else {
-            Err(BackupError::Busy(self.path.clone()).into())
-        }
+        let lock = Lock::exclusive(lock_file(&path)?, &path, wait, watch)?;
+        let lock = lock.ok_or_else(|| BackupError::Busy(self.path.clone()))?;
+        Ok(PlaceLock::Folder(lock))
     }
 
     /// Locks the folder against backups; needs no write permission. `None` if the lock file is missing, as in
     /// a copy of the folder. Other storage has no such lock: there, a backup that is deleted while it is read
     /// has missing files.
-    pub(super) fn lock_shared(&self) -> Result<Option<File>, StoreError> {
+    pub(super) fn lock_shared(&self) -> Result<Option<Lock>, StoreError> {
         if self.is_remote() {
             return Ok(None);
         }
         let path = self.path.join(LOCK);
         match open_regular(&path) {
-            Ok(lock) => match lock.try_lock_shared() {
-                Ok(()) => Ok(Some(lock)),
+            Ok(lock) => match Lock::try_shared(lock) {
+                Ok(lock) => Ok(Some(lock)),
                 Err(fs::TryLockError::WouldBlock) => {
                     Err(BackupError::Busy(self.path.clone()).into())
                 }

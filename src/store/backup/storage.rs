@@ -1,9 +1,9 @@
 //! Where backups are kept: in a folder, or in storage that a caller provides, such as a bucket.
 
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use crate::disk::lock::Lock;
 use crate::error::StoreError;
 
 /// Storage of files without folders of its own, in which every file appears at once and complete. Names are
@@ -73,7 +73,7 @@ impl BackupPlace<'_> {
 /// A lock on a place.
 pub(super) enum PlaceLock {
     /// The open file of a folder.
-    Folder(#[expect(dead_code, reason = "the lock is held until the file is closed")] File),
+    Folder(#[expect(dead_code, reason = "the lock is held until it is dropped")] Lock),
     Storage(Box<dyn BackupLock>),
 }
 

@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 
 use super::folder::{make_folders, parent_of, sync_folder};
+use crate::disk::lock::Lock;
 use crate::error::StoreError;
 
 /// The prefix of the name of a staging folder.
@@ -56,16 +57,15 @@ pub fn create_staged<T, E: From<StoreError>>(
 }
 
 /// Creates an empty folder and locks it.
-fn create_locked(path: &Path) -> Result<File, StoreError> {
+fn create_locked(path: &Path) -> Result<Lock, StoreError> {
     let busy = |_| StoreError::Busy(path.to_path_buf());
     if let Ok(leftover) = File::open(path) {
-        leftover.try_lock().map_err(busy)?;
+        let _lock = Lock::try_exclusive(leftover).map_err(busy)?;
         fs::remove_dir_all(path).map_err(StoreError::io("remove", path))?;
     }
     fs::create_dir(path).map_err(StoreError::io("make", path))?;
     let folder = File::open(path).map_err(StoreError::io("open", path))?;
-    folder.try_lock().map_err(busy)?;
-    Ok(folder)
+    Lock::try_exclusive(folder).map_err(busy)
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ use super::{GraphImage, ImageLinks, ImageSite, Lists, NO_ROW};
 use crate::disk::folder::{
     IMAGE, create_fresh, is_folder, lock_file, make_folders, open_regular, temporary_name,
 };
+use crate::disk::lock::Lock;
 use crate::error::StoreError;
 use crate::tables::BATCHES;
 use crate::tables::codec::{self, Malformed};
@@ -343,10 +344,9 @@ pub(super) fn write(
     if !is_folder(folder) {
         return Ok(());
     }
-    let lock = lock_file(&folder.join(LOCK))?;
-    if lock.try_lock().is_err() {
+    let Ok(_lock) = Lock::try_exclusive(lock_file(&folder.join(LOCK))?) else {
         return Ok(());
-    }
+    };
     let (chunks, bodies) = encode(image, links);
     let header = Header {
         bank: store.lineage()?.bank,

@@ -6,7 +6,7 @@
 //! RocksDB opens it without an error.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, TryLockError};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::check::{CheckReport, ImageCheck};
 use crate::disk::folder::{ACKNOWLEDGED, WRITER_LOCK, marker_format, names_in, open_regular};
+use crate::disk::lock::Lock;
 use crate::error::StoreError;
 use crate::publish::acknowledged::Acknowledged;
 use crate::publish::cluster::OtherProcesses;
@@ -120,11 +121,11 @@ pub(crate) enum WriterLock {
 }
 
 /// Tries to take the lock of the writer; needs no write permission.
-fn try_lock(bank: &Path) -> (Option<File>, WriterLock) {
+fn try_lock(bank: &Path) -> (Option<Lock>, WriterLock) {
     match open_regular(&bank.join(WRITER_LOCK)) {
         Err(e) => (None, WriterLock::Unavailable(format!("{WRITER_LOCK}: {e}"))),
-        Ok(file) => match file.try_lock() {
-            Ok(()) => (Some(file), WriterLock::Held),
+        Ok(file) => match Lock::try_exclusive(file) {
+            Ok(lock) => (Some(lock), WriterLock::Held),
             Err(TryLockError::WouldBlock) => (
                 None,
                 WriterLock::Unavailable("another process writes".to_owned()),

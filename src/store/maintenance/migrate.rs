@@ -102,10 +102,9 @@ pub fn migrate_to(bank: &Path, new: &Path, watch: &dyn Watch) -> Result<MigrateR
             write_marker(place, BankKind::Single, FORMAT)?;
             end_copy(place);
         } else {
-            let held = lock.try_clone().map_err(StoreError::io("lock", place))?;
             drop(Writer::open_locked(
                 place,
-                held,
+                lock.clone(),
                 Opening::single(from, AutoCompaction::Disabled),
                 watch,
             )?);

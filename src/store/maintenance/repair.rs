@@ -6,7 +6,7 @@
 //! After a kill at any moment, the same command completes the repair: the new live database is built as
 //! `live.new` from links to the published files and renamed, and the acknowledgement is lowered last.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -17,6 +17,7 @@ use crate::disk::folder::{
     ACKNOWLEDGED, BankKind, DAMAGED, FOLDERS, MARKER, is_folder, marker_format, names_in,
     sync_folder, write_marker,
 };
+use crate::disk::lock::Lock;
 use crate::error::StoreError;
 use crate::format::upgrade_path;
 use crate::graph_image::remove_image;
@@ -345,16 +346,15 @@ fn has_load(bank: &Path, known: u64) -> bool {
 /// `false` on damage.
 fn opens(
     bank: &Path,
-    lock: &File,
+    lock: &Lock,
     marker: &Result<u32, StoreError>,
     watch: &dyn Watch,
 ) -> Result<bool, StoreError> {
     let Ok(format) = marker else {
         return Ok(true);
     };
-    let held = lock.try_clone().map_err(StoreError::io("lock", bank))?;
     let opening = Opening::single(*format, AutoCompaction::Disabled);
-    match Writer::open_locked(bank, held, opening, watch) {
+    match Writer::open_locked(bank, lock.clone(), opening, watch) {
         Err(e) if e.is_damage() => Ok(false),
         opened => opened.map(|_| true),
     }

@@ -18,7 +18,7 @@ use crate::disk::folder::{
     is_folder, lock_file, make_folders, marker_format, names_in, parent_of, sync_folder,
     write_marker,
 };
-use crate::disk::lock::take_lock;
+use crate::disk::lock::Lock;
 use crate::error::StoreError;
 use crate::rocks::database::Database;
 use crate::tables::records::{Counters, Lineage, Meta, Settings};
@@ -59,7 +59,7 @@ pub fn create_cluster(path: &Path, settings: &Settings, parts: u32) -> Result<()
 /// is left.
 pub(crate) fn create_at(
     path: &Path,
-    fill: impl FnOnce(&Path, &File) -> Result<(), StoreError>,
+    fill: impl FnOnce(&Path, &Lock) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     match fs::read_dir(path) {
         Ok(mut entries) => return create_in_place(path, entries.next().is_none(), fill),
@@ -99,7 +99,7 @@ pub(crate) fn create_at(
 fn create_in_place(
     path: &Path,
     is_empty: bool,
-    fill: impl FnOnce(&Path, &File) -> Result<(), StoreError>,
+    fill: impl FnOnce(&Path, &Lock) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let occupied = || StoreError::Occupied(path.to_path_buf());
     if !(is_empty || is_abandoned(path) && is_unfinished(path)) {
@@ -153,13 +153,12 @@ fn fill(
 
 /// Creates and takes the lock of the writer for a new bank. `None` if another process holds it, or held and
 /// removed it, so that the locked file is no longer the one with this name.
-fn take_first_lock(place: &Path) -> Result<Option<File>, StoreError> {
+fn take_first_lock(place: &Path) -> Result<Option<Lock>, StoreError> {
     let path = place.join(WRITER_LOCK);
-    let lock = lock_file(&path)?;
-    if !take_lock(&lock, &path, false, &Unwatched)? {
+    let Some(lock) = Lock::exclusive(lock_file(&path)?, &path, false, &Unwatched)? else {
         return Ok(None);
-    }
-    let is_same = match (lock.metadata(), fs::symlink_metadata(&path)) {
+    };
+    let is_same = match (lock.file().metadata(), fs::symlink_metadata(&path)) {
         (Ok(locked), Ok(named)) => (locked.dev(), locked.ino()) == (named.dev(), named.ino()),
         _ => false,
     };
@@ -199,7 +198,7 @@ fn clear_folder(folder: &Path) -> Result<(), StoreError> {
 /// Returns whether a process was creating a bank in a folder and no process is now.
 fn is_abandoned(path: &Path) -> bool {
     match File::open(path.join(WRITER_LOCK)) {
-        Ok(lock) => lock.try_lock().is_ok(),
+        Ok(lock) => Lock::try_exclusive(lock).is_ok(),
         // A power cut may lose the name of the lock and keep that of the marker.
         Err(_) => has_begun_marker(path),
     }
@@ -260,7 +259,7 @@ fn remove_unfinished(parent: &Path) {
         }
         // A process that creates a bank holds its lock, which is the first file in the folder.
         if let Ok(lock) = File::open(entry.path().join(WRITER_LOCK))
-            && lock.try_lock().is_ok()
+            && let Ok(_lock) = Lock::try_exclusive(lock)
         {
             let _ = fs::remove_dir_all(entry.path());
         }

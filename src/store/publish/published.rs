@@ -22,6 +22,7 @@ use super::acknowledged::{Acknowledged, checksum, strip_checksum};
 use crate::disk::folder::{
     is_folder, lock_file, names_in, open_regular, read_text, replace_file, sync_folder,
 };
+use crate::disk::lock::Lock;
 use crate::error::StoreError;
 use crate::rocks::manifest::Manifest;
 use crate::rocks::write_ahead_log as logs;
@@ -230,7 +231,7 @@ pub(crate) fn remove_old_states(bank: &Path, current: u64) {
         let Ok(lock) = open_regular(&path) else {
             continue;
         };
-        if lock.try_lock().is_ok() {
+        if let Ok(_lock) = Lock::try_exclusive(lock) {
             let place = state_folder(bank, epoch);
             let is_gone = fs::symlink_metadata(&place).is_err();
             if is_gone || is_folder(&place) && fs::remove_dir_all(&place).is_ok() {
@@ -319,7 +320,7 @@ fn is_same(one: &Path, other: &Path, comparison: Comparison) -> Result<bool, Sto
 /// Returns whether the state with this epoch has readers.
 pub(crate) fn has_readers(bank: &Path, epoch: u64) -> bool {
     let lock = open_regular(&state_lock(bank, epoch));
-    lock.is_ok_and(|lock| lock.try_lock().is_err())
+    lock.is_ok_and(|lock| Lock::try_exclusive(lock).is_err())
 }
 
 /// Returns whether the published state with this epoch and identity is flushed to table files; `None` if it

@@ -1,6 +1,5 @@
 //! Readers of published states.
 
-use std::fs::File;
 use std::ops::Deref;
 use std::path::Path;
 use std::time::Duration;
@@ -14,6 +13,7 @@ use super::published::{Pointer, damaged, state_lock};
 use crate::disk::folder::{
     ACKNOWLEDGED, IMAGE, WRITER_LOCK, is_folder, marker_format, open_regular,
 };
+use crate::disk::lock::Lock;
 use crate::error::StoreError;
 use crate::format::FORMAT;
 use crate::tables::store::Store;
@@ -29,7 +29,7 @@ pub struct Reader {
     store: Store,
     pointer: Pointer,
     /// Prevent the removal of the state, one for each part of a cluster bank.
-    _locks: Vec<File>,
+    _locks: Vec<Lock>,
 }
 
 impl Reader {
@@ -93,7 +93,7 @@ impl Reader {
                 continue;
             };
             // A writer removes only states before the current one, so after this check the lock protects it.
-            if lock.lock_shared().is_ok()
+            if let Ok(lock) = Lock::shared(lock)
                 && Pointer::read(path)?.epoch == epoch
                 && is_folder(&pointer.folder(path))
             {
@@ -127,7 +127,7 @@ impl Reader {
     /// Returns whether no writer is at work.
     fn has_no_writer(path: &Path) -> bool {
         let lock = open_regular(&path.join(WRITER_LOCK));
-        lock.is_ok_and(|lock| lock.try_lock_shared().is_ok())
+        lock.is_ok_and(|lock| Lock::try_shared(lock).is_ok())
     }
 
     /// Fails unless this is the last published state, and warns if it is older than the acknowledged one, so
@@ -156,7 +156,7 @@ impl Reader {
         }
         // A writer that has acknowledged a state is about to publish it.
         let lock = open_regular(&path.join(WRITER_LOCK));
-        if lock.is_ok_and(|lock| lock.try_lock_shared().is_err()) {
+        if lock.is_ok_and(|lock| Lock::try_shared(lock).is_err()) {
             return Ok(());
         }
         // Or it has published the state in between.

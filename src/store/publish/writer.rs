@@ -20,7 +20,6 @@
 //! name.
 
 use std::collections::HashSet;
-use std::fs::File;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -37,7 +36,7 @@ use crate::disk::folder::{
     ACKNOWLEDGED, BankKind, FOLDERS, WRITER_LOCK, clear_loads, clear_spill, end_copy, lock_file,
     make_folders, marker_format, may_be_partly_ingested, write_marker,
 };
-use crate::disk::lock::take_lock;
+use crate::disk::lock::Lock;
 use crate::error::StoreError;
 use crate::format::{FORMAT, upgrade_path};
 use crate::graph_image::remove_image;
@@ -110,13 +109,10 @@ pub(crate) fn write_meta(
 
 /// Takes the lock of the writer. If another process holds it, this fails with [`StoreError::Busy`], or with
 /// `wait` it waits.
-pub(crate) fn writer_lock(path: &Path, wait: bool, watch: &dyn Watch) -> Result<File, StoreError> {
-    let lock = lock_file(&path.join(WRITER_LOCK))?;
-    if take_lock(&lock, path, wait, watch)? {
-        Ok(lock)
-    } else {
-        Err(StoreError::Busy(path.to_path_buf()))
-    }
+pub(crate) fn writer_lock(path: &Path, wait: bool, watch: &dyn Watch) -> Result<Lock, StoreError> {
+    let file = lock_file(&path.join(WRITER_LOCK))?;
+    let lock = Lock::exclusive(file, path, wait, watch)?;
+    lock.ok_or_else(|| StoreError::Busy(path.to_path_buf()))
 }
 
 /// Returns the epoch after this one.
@@ -134,7 +130,7 @@ pub struct Writer {
     pub(super) others: Vec<Box<dyn OtherPart>>,
     kind: BankKind,
     /// Excludes other writers.
-    _lock: File,
+    _lock: Lock,
 }
 
 /// How a writer is opened.
@@ -170,7 +166,7 @@ impl Writer {
     /// Opens the bank, or one part of a cluster bank, for writing; the caller holds `lock`, the lock of the writer.
     pub(crate) fn open_locked(
         path: &Path,
-        lock: File,
+        lock: Lock,
         opening: Opening,
         watch: &dyn Watch,
     ) -> Result<Self, StoreError> {

@@ -1,6 +1,6 @@
 //! Creates the parts of a cluster bank, and opens them for writing.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -12,6 +12,7 @@ use super::part_files::{
 };
 use super::part_writer::{LockedPart, open_part};
 use crate::disk::folder::{BankKind, PARTS, marker_format, sync_folder};
+use crate::disk::lock::Lock;
 use crate::error::StoreError;
 use crate::format::FORMAT;
 use crate::publish::other_part::OtherPart;
@@ -49,7 +50,7 @@ impl Writer {
 /// the first part.
 fn open_writer(
     bank: &Path,
-    lock: (File, u32),
+    lock: (Lock, u32),
     parts: Parts,
     processes: &OtherProcesses,
     wait: bool,

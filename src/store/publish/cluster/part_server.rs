@@ -1,7 +1,6 @@
 //! Serves the parts of a cluster bank that a process has to the process that runs a command.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -10,6 +9,7 @@ use super::part_files::{PartStatus, discard_prepared, ensure_part, part_folder, 
 use super::part_states::{open_remote_state, open_state};
 use super::part_writer::open_part;
 use super::published_parts::{PublishedParts, PublishedState};
+use crate::disk::lock::Lock;
 use crate::error::StoreError;
 use crate::publish::other_part::PrepareRecord;
 use crate::publish::writer::{Writer, writer_lock};
@@ -48,7 +48,7 @@ pub struct PartServer {
 #[derive(Default)]
 struct OpenParts {
     next_handle: u64,
-    locks: BTreeMap<u32, (File, u32)>,
+    locks: BTreeMap<u32, (Lock, u32)>,
     writers: BTreeMap<u32, OpenWriter>,
 }
 
@@ -77,7 +77,7 @@ impl OpenWriter {
 struct OpenDatabase {
     database: Arc<Database>,
     /// Prevents the removal of a published state.
-    _lock: Option<File>,
+    _lock: Option<Lock>,
 }
 
 fn lock(open: &Mutex<OpenParts>) -> MutexGuard<'_, OpenParts> {
@@ -137,8 +137,8 @@ impl PartServer {
                 let part = self.part(&mut fields)?;
                 let format = ensure_part(&self.bank, part, self.parts)?;
                 let folder = part_folder(&self.bank, part);
-                let file = writer_lock(&folder, fields.number()? == 1, watch)?;
-                lock(&self.open).locks.insert(part, (file, format));
+                let taken = writer_lock(&folder, fields.number()? == 1, watch)?;
+                lock(&self.open).locks.insert(part, (taken, format));
                 return crate::pack(&PartStatus::read(&folder)?);
             }
             Operation::Discard => {
@@ -337,7 +337,7 @@ impl PartServer {
     }
 
     /// Adds a database and returns its handle.
-    fn add(&self, database: Arc<Database>, state_lock: Option<File>) -> u64 {
+    fn add(&self, database: Arc<Database>, state_lock: Option<Lock>) -> u64 {
         let mut open = lock(&self.open);
         open.next_handle += 1;
         let handle = open.next_handle;
@@ -415,8 +415,8 @@ impl PartServer {
         let part = self.part(fields)?;
         let decided = Some(fields.number()?).filter(|epoch| *epoch > 0);
         let locked = lock(&self.open).locks.remove(&part);
-        let (file, format) = locked.ok_or(StoreError::Protocol("the part is not locked"))?;
-        let writer = open_part(&self.bank, part, self.parts, (file, format), decided, watch)?;
+        let locked = locked.ok_or(StoreError::Protocol("the part is not locked"))?;
+        let writer = open_part(&self.bank, part, self.parts, locked, decided, watch)?;
         let state = crate::pack(&writer.state_id()?)?;
         let handle = self.add(Arc::clone(&writer.store.rocks), None);
         let opened = OpenWriter {

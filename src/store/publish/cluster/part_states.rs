@@ -1,6 +1,5 @@
 //! The states of the parts of a cluster bank, open for reading.
 
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,6 +8,7 @@ use rayon::prelude::*;
 use super::other_processes::OtherProcesses;
 use super::part_files::{ensure_part, ensure_same_state, part_folder};
 use crate::disk::folder::{is_folder, open_regular};
+use crate::disk::lock::Lock;
 use crate::error::StoreError;
 use crate::publish::acknowledged::Acknowledged;
 use crate::publish::live_state::{compare_live, read_live};
@@ -27,13 +27,13 @@ pub(super) fn open_state(
     parts: Parts,
     epoch: u64,
     expected: StateId,
-) -> Result<Option<(Store, File)>, StoreError> {
+) -> Result<Option<(Store, Lock)>, StoreError> {
     ensure_part(bank, part, parts)?;
     let folder = part_folder(bank, part);
-    let Ok(lock) = open_regular(&state_lock(&folder, epoch)) else {
+    let Ok(lock) = open_regular(&state_lock(&folder, epoch)).and_then(Lock::shared) else {
         return Ok(None);
     };
-    if lock.lock_shared().is_err() || !is_folder(&state_folder(&folder, epoch)) {
+    if !is_folder(&state_folder(&folder, epoch)) {
         return Ok(None);
     }
     let pointer = Pointer::read(&folder)?;
@@ -69,7 +69,7 @@ pub(super) fn open_remote_state(
 pub(crate) struct PartStates {
     pub(crate) databases: Vec<PartDatabase>,
     /// Prevent the removal of the states of this process.
-    pub(crate) locks: Vec<File>,
+    pub(crate) locks: Vec<Lock>,
 }
 
 impl PartStates {

@@ -1,11 +1,11 @@
 //! Writers of the parts of a cluster bank, in this process and in others.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::part_files::{PartStatus, discard_prepared, ensure_part, part_folder, read_prepared};
 use crate::disk::folder::BankKind;
+use crate::disk::lock::Lock;
 use crate::error::StoreError;
 use crate::publish::other_part::{OtherPart, PrepareRecord};
 use crate::publish::published::Pointer;
@@ -29,7 +29,7 @@ pub(super) fn open_part(
     bank: &Path,
     part: u32,
     parts: Parts,
-    (lock, format): (File, u32),
+    (lock, format): (Lock, u32),
     decided: Option<u64>,
     watch: &dyn Watch,
 ) -> Result<Writer, StoreError> {
@@ -57,7 +57,7 @@ pub(super) enum LockedPart {
     Local {
         bank: PathBuf,
         part: u32,
-        lock: (File, u32),
+        lock: (Lock, u32),
     },
     Remote(RemotePart),
 }

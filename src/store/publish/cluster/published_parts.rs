@@ -1,10 +1,10 @@
 //! Published states of cluster banks: their identities in requests, and the states opened for reading.
 
-use std::fs::File;
 use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
+use crate::disk::lock::Lock;
 use crate::error::StoreError;
 use crate::tables::records::lineage::StateId;
 use crate::tables::store::Store;
@@ -30,11 +30,11 @@ impl PublishedState {
 pub struct PublishedParts {
     store: Store,
     /// Prevent the removal of the states of this process.
-    _locks: Vec<File>,
+    _locks: Vec<Lock>,
 }
 
 impl PublishedParts {
-    pub(super) const fn new(store: Store, locks: Vec<File>) -> Self {
+    pub(super) const fn new(store: Store, locks: Vec<Lock>) -> Self {
         Self {
             store,
             _locks: locks,
