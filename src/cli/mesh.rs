@@ -15,9 +15,9 @@ use std::thread::{self, Scope};
 
 use seedbank::engine::EngineError;
 use seedbank::engine::cluster::{ProcessServer, RemoteProcess};
-use seedbank::engine::error::StoreError;
+use seedbank::engine::error::{ReportedError, ReportedKind, StoreError};
 use seedbank::watch::{Interrupted, Watch};
-use seedbank_cluster::{Agreement, ClusterError, Members, Peer, coordinate, join};
+use seedbank_cluster::{Agreement, ClusterError, Failure, Members, Peer, coordinate, join};
 
 use super::failure::CliError;
 use super::progress::Progress;
@@ -75,6 +75,13 @@ impl RemoteProcess for Member {
         let answer = self.peer.call_until(request, &|| self.stop.stopped());
         answer.map_err(|e| match e {
             ClusterError::Interrupted => StoreError::Interrupted(Interrupted),
+            ClusterError::Remote { process, failure } => ReportedError {
+                process,
+                kind: ReportedKind::from_byte(failure.kind),
+                message: failure.message,
+                hint: Some(failure.hint).filter(|hint| !hint.is_empty()),
+            }
+            .into(),
             e => StoreError::Process(Box::new(e)),
         })
     }
@@ -200,9 +207,17 @@ impl<'a> Mesh<'a> {
 }
 
 /// Answers a request to this process.
-pub(super) fn answer(server: &Arc<ProcessServer>, request: &[u8]) -> Result<Vec<u8>, String> {
+pub(super) fn answer(server: &Arc<ProcessServer>, request: &[u8]) -> Result<Vec<u8>, Failure> {
     let answer = server.answer(request);
-    answer.map_err(|error: EngineError| CliError::from(error).text())
+    answer.map_err(|error: EngineError| {
+        let kind = ReportedKind::from(&error) as u8;
+        let error = CliError::from(error);
+        Failure {
+            kind,
+            message: error.text(),
+            hint: error.hint().unwrap_or_default(),
+        }
+    })
 }
 
 fn spawn<'scope>(

@@ -196,7 +196,7 @@ fn serve(
         let answer = |request: &[u8]| {
             if request == CONNECT {
                 let connected = mesh.connect(scope).map(|()| Vec::new());
-                return connected.map_err(|error| CliError::Cluster(error).text());
+                return connected.map_err(|error| CliError::Cluster(error).text().into());
             }
             answer(&server, request)
         };

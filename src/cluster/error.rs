@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::agreement::Difference;
 use crate::bank_ranges::BankRangesError;
+use crate::failure::Failure;
 use crate::frame::MAX_PAYLOAD;
 
 /// Why a command cannot run, or cannot continue, on a cluster.
@@ -102,12 +103,12 @@ pub enum ClusterError {
         why: String,
     },
     /// The handler of a member returned an error.
-    #[error("process {process} reports: {message}")]
+    #[error("process {process} reports: {}", failure.message)]
     Remote {
         /// The number of the member.
         process: usize,
         /// The error of the handler.
-        message: String,
+        failure: Failure,
     },
     /// The handler of this member panicked.
     #[error("the handler of a request panicked: {message}")]

@@ -24,7 +24,7 @@ pub(crate) enum Kind {
     Request = 1,
     /// The answer to a request.
     Answer = 2,
-    /// The error of a handler, as text.
+    /// The error of a handler.
     Failure = 3,
     /// The outcome of the command; a member sends it back as confirmation.
     Finish = 4,

@@ -11,14 +11,15 @@ use std::time::Duration;
 
 use crate::connection::{Connection, Heartbeat};
 use crate::error::ClusterError;
+use crate::failure::Failure;
 use crate::frame::{Frame, Kind, MAX_PAYLOAD};
 use crate::members::Process;
 use crate::outcome::Outcome;
 use crate::wait::{self, lock};
 
-/// Computes the answer to a request. The error is a message for the coordinator. Requests without an answer are handled one
+/// Computes the answer to a request. The error is reported to the coordinator. Requests without an answer are handled one
 /// after the other by the thread that receives, so they must not take long.
-pub type Handler<'a> = dyn Fn(&[u8]) -> Result<Vec<u8>, String> + Sync + 'a;
+pub type Handler<'a> = dyn Fn(&[u8]) -> Result<Vec<u8>, Failure> + Sync + 'a;
 
 /// The connection of a member to a coordinator. Dropping it ends the connection, which the coordinator
 /// reports as a loss of the member.
@@ -165,7 +166,7 @@ impl Host {
             // The handler is not called again after a panic.
             let (answer, panic) = match handle(handler, &body) {
                 Ok(answer) => (answer, None),
-                Err(error) => (Err(error.to_string()), Some(error)),
+                Err(error) => (Err(error.to_string().into()), Some(error)),
             };
             let answer = answer.and_then(|answer| {
                 (answer.len() <= MAX_PAYLOAD)
@@ -175,7 +176,7 @@ impl Host {
             // A lost connection is reported by the thread that receives.
             let _ = match answer {
                 Ok(answer) => self.connection.send(Kind::Answer, id, &answer),
-                Err(message) => self.connection.send(Kind::Failure, id, message.as_bytes()),
+                Err(failure) => self.connection.send(Kind::Failure, id, &failure.encode()),
             };
             if let Some(error) = panic {
                 return Err(error);
@@ -185,15 +186,15 @@ impl Host {
 }
 
 /// Handles a request. The error is a panic of the handler.
-fn handle(handler: &Handler<'_>, request: &[u8]) -> Result<Result<Vec<u8>, String>, ClusterError> {
+fn handle(handler: &Handler<'_>, request: &[u8]) -> Result<Result<Vec<u8>, Failure>, ClusterError> {
     let result = panic::catch_unwind(AssertUnwindSafe(|| handler(request)));
     result.map_err(|panic| ClusterError::Panic {
         message: panic_message(&*panic),
     })
 }
 
-fn too_large() -> String {
-    format!("expected an answer of at most {MAX_PAYLOAD} bytes, found more")
+fn too_large() -> Failure {
+    format!("expected an answer of at most {MAX_PAYLOAD} bytes, found more").into()
 }
 
 /// The text of a panic.

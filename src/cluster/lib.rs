@@ -30,6 +30,7 @@
 //! | `coordinate` | the accepting side: waits for all members |
 //! | `join` | the connecting side: retries until the coordinator accepts |
 //! | `outcome` | how a command ended |
+//! | `failure` | why a member did not answer a request |
 //! | `frame` | the encoding of messages after the proof |
 //! | `connection` | one TCP connection with heartbeats and detection of its loss |
 //! | `peer` | a member as its coordinator sees it |
@@ -49,6 +50,7 @@ mod bank_ranges;
 mod connection;
 mod coordinate;
 mod error;
+mod failure;
 mod frame;
 mod greeting;
 mod host;
@@ -63,6 +65,7 @@ pub use agreement::{Agreement, Difference};
 pub use bank_ranges::BankRangesError;
 pub use coordinate::coordinate;
 pub use error::{ClusterError, MembersError, NumberError};
+pub use failure::Failure;
 pub use frame::MAX_PAYLOAD;
 pub use host::{Handler, Host};
 pub use join::join;

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::connection::{Connection, Heartbeat};
 use crate::error::ClusterError;
+use crate::failure::Failure;
 use crate::frame::{Frame, Kind, MAX_PAYLOAD};
 use crate::members::Process;
 use crate::outcome::Outcome;
@@ -100,7 +101,7 @@ impl Peer {
             Some(frame) if frame.kind == Kind::Answer => Ok(frame.body),
             Some(frame) => Err(ClusterError::Remote {
                 process: self.process(),
-                message: String::from_utf8_lossy(&frame.body).into_owned(),
+                failure: Failure::decode(&frame.body),
             }),
         }
     }

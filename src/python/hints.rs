@@ -11,6 +11,7 @@ const DAMAGE: &str = "`bank.check()` reports the damage; `repair` of the command
 pub(crate) fn text(hint: &Hint) -> Option<String> {
     let text = match hint {
         Hint::Store(hint) => store(*hint)?,
+        Hint::Reported(advice) => return Some(advice.clone()),
         Hint::FixRecords(bad) => {
             return Some(bad_records(bad, "fix the input, or raise `max_rejects`"));
         }

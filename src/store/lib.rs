@@ -33,7 +33,7 @@ pub use backup::{
 };
 pub use check::{CheckReport, Finding, ImageCheck};
 pub use disk::{create_staged, disk_usage};
-pub use error::{BackupError, StoreError, StoreHint};
+pub use error::{BackupError, ReportedError, ReportedKind, StoreError, StoreHint};
 pub use graph_image::{GraphImage, HostPrefix, ImageLinks, ImageSource, PageAttributes, Run};
 pub use maintenance::{
     BankCheck, CompactReport, FileFinding, Lost, MigrateReport, RepairReport, RepairedPart,

@@ -27,6 +27,8 @@ mod log_lines;
 mod maintenance;
 mod metrics;
 #[cfg(unix)]
+mod process_errors;
+#[cfg(unix)]
 mod process_exports;
 #[cfg(unix)]
 mod process_inputs;

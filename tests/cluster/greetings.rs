@@ -2,12 +2,12 @@
 
 use std::thread;
 
-use seedbank_cluster::{Agreement, ClusterError, Outcome, coordinate, finish, join};
+use seedbank_cluster::{Agreement, ClusterError, Failure, Outcome, coordinate, finish, join};
 
 use crate::support::{Folder, agreement, messages, never, start_member};
 
 #[expect(clippy::unnecessary_wraps, reason = "a handler")]
-fn echo(request: &[u8]) -> Result<Vec<u8>, String> {
+fn echo(request: &[u8]) -> Result<Vec<u8>, Failure> {
     Ok(request.to_vec())
 }
 

@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Barrier, Mutex};
 use std::thread;
 
-use seedbank_cluster::{ClusterError, Outcome, Peer, coordinate, finish, join};
+use seedbank_cluster::{ClusterError, Failure, Outcome, Peer, coordinate, finish, join};
 
 use crate::support::{Folder, agreement, messages, never, start_member};
 
 /// Answers with the bytes of the request in reverse order.
 #[expect(clippy::unnecessary_wraps, reason = "a handler")]
-fn reverse(request: &[u8]) -> Result<Vec<u8>, String> {
+fn reverse(request: &[u8]) -> Result<Vec<u8>, Failure> {
     Ok(request.iter().rev().copied().collect())
 }
 
@@ -104,7 +104,7 @@ fn an_error_of_a_handler_ends_one_call() {
     let folder = Folder::new(2, "");
     let members = folder.members();
     let handler = |request: &[u8]| match request {
-        b"fail" => Err("there is no table 7".to_owned()),
+        b"fail" => Err("there is no table 7".to_owned().into()),
         _ => reverse(request),
     };
     thread::scope(|scope| {
@@ -128,7 +128,7 @@ fn requests_without_an_answer_are_handled_in_order() {
     // Errors are dropped.
     let handler = |request: &[u8]| {
         requests.lock().unwrap().push(request.to_vec());
-        Err("nobody reads this".to_owned())
+        Err("nobody reads this".to_owned().into())
     };
     thread::scope(|scope| {
         let thread = start_member(scope, &members, 1, &handler);
@@ -150,7 +150,7 @@ fn requests_without_an_answer_are_handled_in_order() {
 fn a_panic_without_an_answer_ends_the_member() {
     let folder = Folder::new(2, "");
     let members = folder.members();
-    let handler = |_: &[u8]| -> Result<Vec<u8>, String> { panic!("row {} is missing", 3) };
+    let handler = |_: &[u8]| -> Result<Vec<u8>, Failure> { panic!("row {} is missing", 3) };
     thread::scope(|scope| {
         let thread = start_member(scope, &members, 1, &handler);
         let peers = coordinate(&members, 0, &agreement(), &never).unwrap();
@@ -169,7 +169,7 @@ fn a_panic_without_an_answer_ends_the_member() {
 fn a_panic_of_a_handler_ends_the_member() {
     let folder = Folder::new(2, "");
     let members = folder.members();
-    let handler = |_: &[u8]| -> Result<Vec<u8>, String> { panic!("row {} is missing", 3) };
+    let handler = |_: &[u8]| -> Result<Vec<u8>, Failure> { panic!("row {} is missing", 3) };
     thread::scope(|scope| {
         let thread = start_member(scope, &members, 1, &handler);
         let peers = coordinate(&members, 0, &agreement(), &never).unwrap();

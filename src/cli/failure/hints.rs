@@ -46,6 +46,7 @@ pub(super) fn line(hint: &Hint) -> Option<String> {
     let text = match hint {
         Hint::Store(hint) => store_hint(*hint)?,
         Hint::Remote(advice) => advice,
+        Hint::Reported(advice) => return Some(escape_controls(advice).into_owned()),
         Hint::RefreshCold => DAMAGE,
         Hint::FixRecords(bad) => {
             return Some(bad_records_hint(

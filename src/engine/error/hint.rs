@@ -14,6 +14,8 @@ use seedbank_store::StoreHint;
 pub enum Hint {
     /// The advice of the store.
     Store(StoreHint),
+    /// The advice of another process that reports the error.
+    Reported(String),
     /// Fix the bad records, or ingest with a higher
     /// [`max_rejects`](crate::engine::IngestRequest::max_rejects).
     FixRecords(Box<BadRecords>),

@@ -6,11 +6,12 @@ mod graph;
 mod hint;
 mod loss;
 mod plan;
+mod reported;
 mod request;
 mod undo;
 
 // Types of requests and answers that other crates declare.
-pub use seedbank_store::{BackupError, StoreError, StoreHint};
+pub use seedbank_store::{BackupError, ReportedError, ReportedKind, StoreError, StoreHint};
 
 use std::path::PathBuf;
 
@@ -310,6 +311,7 @@ impl EngineError {
                 | StoreError::OtherFormat { .. }
                 | StoreError::Busy(_) => ErrorKind::Unavailable,
                 StoreError::Backup(e) => backup_error_kind(e),
+                StoreError::Reported(e) => e.kind.into(),
                 e if e.is_damage() => ErrorKind::Unavailable,
                 StoreError::Interrupted(_) => ErrorKind::Interrupted,
                 _ => ErrorKind::Failed,
@@ -358,6 +360,9 @@ impl EngineError {
             return Some(Hint::Remote(advice));
         }
         Some(match self {
+            Self::Store(StoreError::Reported(ReportedError {
+                hint: Some(hint), ..
+            })) => Hint::Reported(hint.clone()),
             Self::Store(e) => Hint::Store(e.hint()?),
             Self::Input(InputError::NotRecords(seen)) => Hint::ConvertToRecords(seen.clone()),
             Self::Input(InputError::TooMuchMemory { .. }) => Hint::RaiseMemory,

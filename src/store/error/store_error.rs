@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::backup_error::BackupError;
 use super::hint::StoreHint;
+use super::reported_error::{ReportedError, ReportedKind};
 use crate::format::{FORMAT, LAST_UNRELEASED, upgrade_path};
 use seedbank_algorithms::watch::Interrupted;
 
@@ -110,9 +111,12 @@ pub enum StoreError {
     /// of the last steps failed, already the new state.
     #[error("the change is stored, but publishing it did not finish; readers may not see it yet")]
     Unpublished(#[source] Box<StoreError>),
-    /// Another process that has a part of the bank failed or is gone.
+    /// Another process that has a part of the bank is gone.
     #[error("a part of the bank is not available")]
     Process(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// Another process reports an error.
+    #[error(transparent)]
+    Reported(#[from] ReportedError),
     /// Two processes of a cluster bank do not understand each other.
     #[error("a request for a part of the bank failed: {0}")]
     Protocol(&'static str),
@@ -220,6 +224,7 @@ impl StoreError {
         match self {
             Self::Damaged { .. } | Self::State { .. } | Self::NoMarker(_) => true,
             Self::Unpublished(cause) => cause.is_damage(),
+            Self::Reported(error) => error.kind == ReportedKind::Damaged,
             // A folder is in place of a file of the bank.
             Self::Io { source, .. } => source.kind() == io::ErrorKind::IsADirectory,
             Self::Rocks { source, .. } => {
