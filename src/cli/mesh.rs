@@ -14,7 +14,7 @@ use std::sync::mpsc::{self, Sender};
 use std::thread::{self, Scope};
 
 use seedbank::engine::EngineError;
-use seedbank::engine::cluster::{ProcessServer, RemoteProcess};
+use seedbank::engine::cluster::{CALLER_REQUEST, ProcessServer, RemoteProcess};
 use seedbank::engine::error::{ReportedError, ReportedKind, StoreError};
 use seedbank::watch::{Interrupted, Watch};
 use seedbank_cluster::{Agreement, ClusterError, Failure, Members, Peer, coordinate, join};
@@ -22,8 +22,8 @@ use seedbank_cluster::{Agreement, ClusterError, Failure, Members, Peer, coordina
 use super::failure::CliError;
 use super::progress::Progress;
 
-/// The request to connect to all others. No request of the store or of an ingest starts with this byte.
-pub(super) const CONNECT: [u8; 1] = [u8::MAX];
+/// The request to connect to all others.
+pub(super) const CONNECT: [u8; 1] = [CALLER_REQUEST];
 
 /// The number of threads that serve the requests of a process other than process 0.
 const THREADS: usize = 2;

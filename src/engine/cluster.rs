@@ -10,4 +10,5 @@
 //! part.
 
 pub use super::process_server::ProcessServer;
+pub use super::request_topic::CALLER_REQUEST;
 pub use seedbank_store::{OtherProcesses, RemoteProcess, cluster_parts};

@@ -42,8 +42,10 @@ mod processes;
 pub mod query;
 pub mod refresh;
 pub mod remote;
+mod request_topic;
 mod rounds;
 pub mod scores;
+mod site_owners;
 mod web_graph;
 
 pub use bank::Bank;

@@ -74,11 +74,11 @@ pub(super) const ORDERS: &[Order] = &[
         of: "src",
         folder: &["engine"],
         lines: &[
-            &["error", "clock"],
+            &["error", "clock", "request_topic"],
             &["failing_watch"],
             &["rounds"],
             &["processes"],
-            &["bank", "cluster", "page_numbers", "remote"],
+            &["bank", "cluster", "page_numbers", "remote", "site_owners"],
             &["applied_batches", "web_graph"],
             &["policy"],
             &["plan"],

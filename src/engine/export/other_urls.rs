@@ -12,9 +12,10 @@ use super::record::{Urls, lost_url};
 use super::request::{Request, UrlRequest};
 use crate::engine::Result;
 use crate::engine::processes::Processes;
-use seedbank_algorithms::page::{PageId, SiteId};
+use crate::engine::site_owners::OtherOwners;
+use seedbank_algorithms::page::PageId;
 use seedbank_formats::ingest::{self, SiteMode};
-use seedbank_store::{PublishedState, RemoteProcess, SiteParts, Store, StoreError, tables};
+use seedbank_store::{PublishedState, RemoteProcess, Store, StoreError, tables};
 
 /// The most pages of a request.
 const REQUEST_PAGES: usize = 1 << 14;
@@ -33,11 +34,7 @@ struct UrlHead {
 
 /// The processes that have the URLs of a bank.
 pub(super) struct OwnersOfUrls<'a> {
-    parts: SiteParts,
-    /// The process of each part.
-    owners: &'a [usize],
-    /// The other processes by number; `None` for this one.
-    by_number: &'a [Option<Arc<dyn RemoteProcess>>],
+    sites: OtherOwners<'a>,
     state: PublishedState,
     mode: SiteMode,
     /// The size in bytes of an answer.
@@ -53,25 +50,17 @@ pub(super) struct OtherUrls<'a> {
 impl<'a> OwnersOfUrls<'a> {
     pub(super) fn new(
         processes: &'a Processes,
-        parts: SiteParts,
+        store: &Store,
         state: PublishedState,
         mode: SiteMode,
         bytes: usize,
     ) -> Result<Self> {
         Ok(Self {
-            parts,
-            owners: processes.owners()?,
-            by_number: processes.by_number()?,
+            sites: OtherOwners::new(processes, store)?,
             state,
             mode,
             bytes,
         })
-    }
-
-    /// Returns the number of the process that has a site, and the process; `None` if that is this process.
-    fn of_site(&self, site: SiteId) -> Option<(usize, &Arc<dyn RemoteProcess>)> {
-        let owner = *self.owners.get(self.parts.of_site(site))?;
-        Some((owner, self.by_number.get(owner)?.as_ref()?))
     }
 
     /// Requests the URLs of those pages that other processes have.
@@ -80,7 +69,7 @@ impl<'a> OwnersOfUrls<'a> {
     pub(super) fn urls(&self, pages: impl Iterator<Item = PageId>) -> Result<OtherUrls<'_>> {
         let mut by_owner: BTreeMap<usize, (&Arc<dyn RemoteProcess>, Vec<PageId>)> = BTreeMap::new();
         for page in pages {
-            if let Some((owner, process)) = self.of_site(page.site()) {
+            if let Some((owner, process)) = self.sites.of_site(page.site()) {
                 let (_, pages) = by_owner.entry(owner).or_insert((process, Vec::new()));
                 pages.push(page);
             }
@@ -135,12 +124,16 @@ impl<'a> OwnersOfUrls<'a> {
 impl OtherUrls<'_> {
     /// Whether another process has the URL of a page.
     pub(super) fn has(&self, page: PageId) -> bool {
-        self.owners.of_site(page.site()).is_some()
+        self.owners.sites.of_site(page.site()).is_some()
     }
 
     /// Returns the URL of a page that was requested.
     pub(super) fn get(&self, page: PageId) -> Result<&str> {
-        let (owner, _) = self.owners.of_site(page.site()).ok_or_else(lost_url)?;
+        let (owner, _) = self
+            .owners
+            .sites
+            .of_site(page.site())
+            .ok_or_else(lost_url)?;
         self.by_owner.get(&owner).ok_or_else(lost_url)?.get(page)
     }
 }

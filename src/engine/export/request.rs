@@ -1,18 +1,15 @@
 //! The bytes of requests to other processes for their part of an export.
 //!
-//! A request starts with the byte [`EXPORT`], by which it differs from those of the store, of ingests and of refreshes.
+//! A request starts with its [topic](RequestTopic).
 
 use serde::{Deserialize, Serialize};
 
 use super::limits::Limits;
 use super::piece::malformed;
 use crate::engine::Result;
+use crate::engine::request_topic::RequestTopic;
 use seedbank_formats::ingest::SiteMode;
 use seedbank_store::PublishedState;
-
-/// The first byte of a request. Those of ingests and refreshes start with other bytes, and those of the store with the
-/// length of a field, which is 1.
-pub(super) const EXPORT: u8 = u8::MAX - 3;
 
 /// A request to a process.
 #[derive(Serialize, Deserialize)]
@@ -50,7 +47,11 @@ pub(super) struct UrlRequest {
 impl Request {
     /// Encodes the request.
     pub(super) fn encode(&self) -> Result<Vec<u8>> {
-        Ok([&[EXPORT][..], &seedbank_store::pack(self)?].concat())
+        Ok([
+            &[RequestTopic::Export as u8][..],
+            &seedbank_store::pack(self)?,
+        ]
+        .concat())
     }
 
     /// Decodes the body of a request.

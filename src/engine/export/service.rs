@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::chunk::{Exporter, Sites};
 use super::other_urls::OwnersOfUrls;
 use super::piece::malformed;
-use super::request::{EXPORT, Request, TextRequest};
+use super::request::{Request, TextRequest};
 use super::site_texts::SiteTexts;
 use crate::engine::Result;
 use crate::engine::processes::Processes;
+use crate::engine::request_topic::RequestTopic;
 use seedbank_store::{PublishedParts, StoreError};
 
 /// Writes the text of the sites of this process, batch by batch, and returns URLs of its pages.
@@ -36,8 +37,7 @@ struct Progress {
 impl ExportService {
     /// Returns the body of a request about an export; `None` if it is another request.
     pub(crate) fn parse(request: &[u8]) -> Option<&[u8]> {
-        let (kind, body) = request.split_first()?;
-        (*kind == EXPORT).then_some(body)
+        RequestTopic::Export.strip(request)
     }
 
     /// Answers a request.
@@ -103,8 +103,7 @@ pub(super) fn exporter<'a>(
 ) -> Result<Exporter<'a>> {
     let TextRequest { mode, limits, .. } = *request;
     let mut exporter = Exporter::new(store, mode, limits, Sites::Own)?;
-    let parts = store.site_parts().ok_or_else(malformed)?;
-    let owners = OwnersOfUrls::new(processes, parts, request.state, mode, limits.bytes)?;
+    let owners = OwnersOfUrls::new(processes, store, request.state, mode, limits.bytes)?;
     exporter.others = Some(owners);
     Ok(exporter)
 }

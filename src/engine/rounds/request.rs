@@ -1,13 +1,11 @@
 //! The bytes of requests about jobs.
 //!
-//! A request starts with the byte [`JOB`], by which it differs from those of the store and of ingests, a kind, and the
-//! number of the job. Numbers are little-endian.
+//! A request starts with its [topic](RequestTopic), a kind, and the number of the job. Numbers are little-endian.
 
+use crate::engine::request_topic::RequestTopic;
 use seedbank_store::StoreError;
 
-/// The first byte of a request about a job. Those of ingests and of selections on sites start with other bytes, and those
-/// of the store with the length of a field, which is 1.
-const JOB: u8 = u8::MAX - 2;
+const TOPIC: u8 = RequestTopic::Job as u8;
 
 /// What a request asks for. The discriminants are sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,7 +53,7 @@ impl<'a> JobRequest<'a> {
     /// Encodes the request.
     pub(super) fn bytes(&self) -> Vec<u8> {
         [
-            &[JOB, self.kind as u8],
+            &[TOPIC, self.kind as u8],
             &self.job.to_le_bytes()[..],
             self.body,
         ]
@@ -64,7 +62,7 @@ impl<'a> JobRequest<'a> {
 
     /// Decodes a request; `None` if it is not about a job.
     pub(in crate::engine) fn parse(request: &'a [u8]) -> Result<Option<Self>, StoreError> {
-        let Some((&JOB, rest)) = request.split_first() else {
+        let Some(rest) = RequestTopic::Job.strip(request) else {
             return Ok(None);
         };
         let (kind, rest) = rest.split_first().ok_or_else(malformed)?;
@@ -92,7 +90,7 @@ pub(super) struct Piece<'a> {
 impl<'a> Piece<'a> {
     /// Returns the request that sends the piece.
     pub(super) fn request(&self, job: u64) -> Vec<u8> {
-        let head = [JOB, Kind::Message as u8];
+        let head = [TOPIC, Kind::Message as u8];
         let numbers = (self.from.to_le_bytes(), self.round.to_le_bytes());
         let mut request = Vec::with_capacity(HEAD + self.bytes.len());
         request.extend_from_slice(&head);

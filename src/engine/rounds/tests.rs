@@ -9,6 +9,7 @@ use super::communicator::JobCommunicator;
 use super::job::{Job, JobWatch};
 use super::request::{JobRequest, Kind, Piece};
 use crate::engine::EngineError;
+use crate::engine::request_topic::RequestTopic;
 use seedbank_algorithms::communicator::Communicator;
 use seedbank_algorithms::watch::{Interrupted, Unwatched, Watch};
 use seedbank_store::{RemoteProcess, StoreError};
@@ -162,7 +163,7 @@ proptest! {
     #[test]
     fn any_bytes_are_a_request_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
         let jobs = jobs(2);
-        let request = [&[u8::MAX - 2, Kind::Message as u8][..], &bytes].concat();
+        let request = [&[RequestTopic::Job as u8, Kind::Message as u8][..], &bytes].concat();
         if let Ok(Some(JobRequest { body, .. })) = JobRequest::parse(&request) {
             let _ = jobs[0].receive(body);
         }

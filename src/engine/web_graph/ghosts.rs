@@ -8,8 +8,9 @@ use std::cmp::Ordering;
 use serde::{Deserialize, Serialize};
 
 use super::Numbering;
-use super::group::{Group, SiteOwners, malformed};
+use super::group::{Group, malformed};
 use crate::engine::Result;
+use crate::engine::site_owners::SiteOwners;
 use seedbank_algorithms::graph::{NONE, number};
 use seedbank_algorithms::page::PageId;
 use seedbank_store::records::PageState;

@@ -1,13 +1,12 @@
-//! The processes that load shares of the web: typed messages among them, and which of them has a site.
+//! The processes that load shares of the web: typed messages among them.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::engine::Result;
 use seedbank_algorithms::communicator::Communicator;
-use seedbank_algorithms::page::SiteId;
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::{SiteParts, Store, StoreError};
+use seedbank_store::StoreError;
 
 /// The processes that load shares of the web. All of them call the same methods in the same order.
 #[derive(Clone, Copy)]
@@ -51,49 +50,6 @@ impl Group<'_> {
 /// Returns the error of a message that is not as expected.
 pub(super) const fn malformed() -> StoreError {
     StoreError::Protocol("a message about shares of the web cannot be decoded")
-}
-
-/// The process of each site.
-#[derive(Clone, Copy)]
-pub(in crate::engine) struct SiteOwners<'a> {
-    parts: SiteParts,
-    /// The process of each part.
-    owners: &'a [usize],
-}
-
-impl<'a> SiteOwners<'a> {
-    /// Returns the processes of the sites of a cluster bank, given the process of each part.
-    ///
-    /// # Errors
-    ///
-    /// If the bank is not a cluster bank, or if a part has no owner below `processes`.
-    pub(in crate::engine) fn new(
-        store: &Store,
-        owners: &'a [usize],
-        processes: usize,
-    ) -> Result<Self, StoreError> {
-        let (Some(parts), Some(count)) = (store.site_parts(), store.part_count()) else {
-            return Err(StoreError::Protocol("the bank is not a cluster bank"));
-        };
-        let is_valid = owners.len() == count as usize && owners.iter().all(|of| *of < processes);
-        let unknown = StoreError::Protocol("a part belongs to no process");
-        is_valid.then_some(Self { parts, owners }).ok_or(unknown)
-    }
-
-    /// Returns the process that has a site.
-    pub(in crate::engine) fn of_site(self, site: SiteId) -> usize {
-        self.of_part(self.parts.of_site(site))
-    }
-
-    /// Returns the process that has, or would have, the site with this name.
-    pub(in crate::engine) fn of_name(self, name: &str) -> usize {
-        self.of_part(self.parts.of_name(name.as_bytes()))
-    }
-
-    fn of_part(self, part: usize) -> usize {
-        // There is an owner for each part.
-        self.owners.get(part).copied().unwrap_or(0)
-    }
 }
 
 #[cfg(test)]

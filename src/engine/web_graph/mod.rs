@@ -25,7 +25,7 @@ use seedbank_store::records::PageRecord;
 use seedbank_store::{GraphImage, ImageLinks, Store, StoreError, tables};
 
 pub(super) use ghosts::{GhostLists, number_ghosts};
-pub(super) use group::{Group, SiteOwners};
+pub(super) use group::Group;
 pub(super) use hosts::numbers_in_web;
 pub(super) use names::{collect_numbers, number_names};
 

@@ -1,12 +1,11 @@
 //! The bytes of requests between the processes of an ingest.
 //!
-//! A request starts with the byte [`INGEST`], by which it differs from those of the store, and a kind. Numbers are
-//! little-endian.
+//! A request starts with its [topic](RequestTopic) and a kind. Numbers are little-endian.
 
+use crate::engine::request_topic::RequestTopic;
 use seedbank_store::{Entry, StoreError};
 
-/// The first byte of a request of an ingest. Requests of the store start with the length of a field, never 0.
-pub(super) const INGEST: u8 = 0;
+const TOPIC: u8 = RequestTopic::Ingest as u8;
 
 /// What a request asks for. The discriminants are sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,12 +27,12 @@ pub(in crate::engine) fn malformed() -> StoreError {
 
 /// Returns a request with a body.
 pub(in crate::engine) fn request(kind: Kind, body: &[u8]) -> Vec<u8> {
-    [&[INGEST, kind as u8], body].concat()
+    [&[TOPIC, kind as u8], body].concat()
 }
 
-/// Returns the kind and the body of a request; `None` if it is one of the store.
+/// Returns the kind and the body of a request; `None` if it is not about an ingest.
 pub(in crate::engine) fn parse(request: &[u8]) -> Result<Option<(Kind, &[u8])>, StoreError> {
-    let Some((&INGEST, rest)) = request.split_first() else {
+    let Some(rest) = RequestTopic::Ingest.strip(request) else {
         return Ok(None);
     };
     let (kind, body) = rest.split_first().ok_or_else(malformed)?;
@@ -44,7 +43,7 @@ pub(in crate::engine) fn parse(request: &[u8]) -> Result<Option<(Kind, &[u8])>, 
 
 /// Starts a request with entries of a stream.
 pub(super) fn start_entries(request: &mut Vec<u8>, stream: u8) {
-    request.extend_from_slice(&[INGEST, Kind::Entries as u8, stream]);
+    request.extend_from_slice(&[TOPIC, Kind::Entries as u8, stream]);
 }
 
 /// Appends an entry to a request.

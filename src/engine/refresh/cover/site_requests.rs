@@ -16,14 +16,12 @@ use super::select_sites::{Selected, select_each};
 use super::sites::{CoverSite, load_in_groups};
 use crate::engine::failing_watch::FailingWatch;
 use crate::engine::refresh::run_context::RunContext;
+use crate::engine::request_topic::RequestTopic;
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cover::Choice;
 use seedbank_algorithms::page::PageId;
 use seedbank_store::records::{CoverEvidence, CoverRecord};
 use seedbank_store::{PublishedState, RemoteProcess, StoreError};
-
-/// The first byte of a request. Those of ingests start with another, and those of the store with a length.
-pub(super) const SITES: u8 = u8::MAX - 1;
 
 /// The number of crawled pages of the sites of a request.
 const REQUEST_PAGES: u64 = 1 << 16;
@@ -179,7 +177,7 @@ fn for_all<S: for<'de> Deserialize<'de> + Send, T: Send>(
     let mut here = Vec::new();
     let mut elsewhere: BTreeMap<usize, OfProcess<'_>> = BTreeMap::new();
     for (at, site) in sites.iter().enumerate() {
-        match processes.of_site(site.id) {
+        match processes.sites.of_site(site.id) {
             None => here.push(at),
             Some((number, process)) => {
                 let of_process = elsewhere.entry(number);
@@ -262,7 +260,11 @@ fn remote<S: for<'de> Deserialize<'de>, T>(
                 .map(|at| (sites[*at].id.0, seats[*at]))
                 .collect(),
         };
-        let request = [&[SITES][..], &seedbank_store::pack(&job)?].concat();
+        let request = [
+            &[RequestTopic::Sites as u8][..],
+            &seedbank_store::pack(&job)?,
+        ]
+        .concat();
         let answer = process.call(&request)?;
         let sent: Vec<S> = seedbank_store::unpack(&answer)?;
         if sent.len() != some.len() {

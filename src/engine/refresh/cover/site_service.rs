@@ -3,13 +3,14 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::select_sites::select_each;
-use super::site_requests::{SITES, SentSelection, SiteJob, SiteTask, malformed, values};
+use super::site_requests::{SentSelection, SiteJob, SiteTask, malformed, values};
 use super::sites::CoverSite;
 use crate::engine::Result;
 use crate::engine::plan::{PlanOptions, ResolvedPlan};
 use crate::engine::policy::LoadedPolicy;
 use crate::engine::processes::Processes;
 use crate::engine::refresh::run_context::RunContext;
+use crate::engine::request_topic::RequestTopic;
 use seedbank_algorithms::cover::Choice;
 use seedbank_algorithms::page::SiteId;
 use seedbank_store::{PublishedParts, PublishedState, tables};
@@ -33,8 +34,7 @@ struct OpenPlan {
 impl SiteService {
     /// Returns the body of a request about sites; `None` if it is another request.
     pub(crate) fn parse(request: &[u8]) -> Option<&[u8]> {
-        let (kind, body) = request.split_first()?;
-        (*kind == SITES).then_some(body)
+        RequestTopic::Sites.strip(request)
     }
 
     /// Answers a request.

@@ -15,10 +15,10 @@ use crate::engine::error::web_graph_error;
 use crate::engine::learned_values::learned_values;
 use crate::engine::policy::{LoadedPolicy, Policy};
 use crate::engine::refresh::run_context::RunContext;
+use crate::engine::site_owners::SiteOwners;
 use crate::engine::web_graph::{
-    GhostLists, Group, Numbering, SiteOwners, collect_numbers, load_image, load_share_image,
-    number_ghosts, number_names, numbers_in_web, page_facts, pagerank_of, read_records,
-    uncrawled_outlinks,
+    GhostLists, Group, Numbering, collect_numbers, load_image, load_share_image, number_ghosts,
+    number_names, numbers_in_web, page_facts, pagerank_of, read_records, uncrawled_outlinks,
 };
 use seedbank_algorithms::communicator::Communicator;
 use seedbank_algorithms::cover::global::{Cap, ValueBy, WebChoice, WebGraph, WebShare};

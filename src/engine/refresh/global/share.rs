@@ -76,8 +76,8 @@ pub(super) fn select_on_share(
     processes: &SiteProcesses<'_>,
     job: &Arc<Job>,
 ) -> Result<(WebSelection, Evidence)> {
-    let communicator = JobCommunicator::begin(job, processes.by_number);
-    let mut web = LoadedWeb::load_share(context, &communicator, processes.owners)?;
+    let communicator = JobCommunicator::begin(job, processes.local.by_number()?);
+    let mut web = LoadedWeb::load_share(context, &communicator, processes.local.owners()?)?;
     let selected = select(&mut web.graph, context.plan, &[], context.watch)?;
     let evidence = evidence(&web, &selected, context.plan);
     Ok((selected, evidence))

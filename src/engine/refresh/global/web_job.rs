@@ -43,7 +43,7 @@ pub(super) fn select_in_all(
 ) -> Result<SelectedByAll> {
     let local = processes.local;
     let job = local.begin_job(local.next_job())?;
-    let web_job = WebJob(Others::new(job.number(), processes.by_number));
+    let web_job = WebJob(Others::new(job.number(), local.by_number()?));
     let request = seedbank_store::pack(&ShareRequest::new(processes))?;
     let failing = job.failing();
     let begin = (Kind::Begin, &[][..]);
