@@ -23,6 +23,7 @@
 
 mod applied_batches;
 mod bank;
+mod chunk_shape;
 mod clock;
 pub mod cluster;
 pub mod error;

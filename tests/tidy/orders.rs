@@ -74,7 +74,7 @@ pub(super) const ORDERS: &[Order] = &[
         of: "src",
         folder: &["engine"],
         lines: &[
-            &["error", "clock", "request_topic"],
+            &["error", "clock", "chunk_shape", "request_topic"],
             &["failing_watch"],
             &["rounds"],
             &["processes"],

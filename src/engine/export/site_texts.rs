@@ -13,9 +13,10 @@ use super::limits::Limits;
 use super::piece::{Batch, Piece};
 use super::report::site_line;
 use crate::engine::EngineError;
+use crate::engine::chunk_shape::chunk_shape;
 use seedbank_algorithms::page::SiteId;
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::records::{SiteDefaults, SiteRecord};
+use seedbank_store::records::SiteDefaults;
 use seedbank_store::{Entries, StoreError, tables};
 
 /// The part of a wave that is processed by one thread if URLs are requested from other processes: a request for each small
@@ -153,7 +154,7 @@ fn add_site(
     if after.is_none() && site.defaults != SiteDefaults::default() {
         chunk.line = Some(site_line(name, site.defaults)?);
     }
-    let (most, links) = chunk_shape(&site, exporter.limits);
+    let (most, links) = chunk_shape(&site, exporter.limits.pages, exporter.limits.links);
     let prefix = id.0.to_be_bytes();
     let entries = match &after {
         None => store.scan_under(&tables::PAGE_IDS, &prefix)?,
@@ -245,14 +246,4 @@ impl Wave {
             }
         }
     }
-}
-
-/// Returns the maximum number of pages of a chunk of a site, and the average number of links per page,
-/// rounded up.
-fn chunk_shape(site: &SiteRecord, limits: Limits) -> (usize, u64) {
-    let pages = u64::from(site.known) + u64::from(site.crawled) + u64::from(site.gone);
-    let links = (site.intra_links + site.inter_links).div_ceil(pages.max(1));
-    let most = limits.links as u64 / links.max(1);
-    let most = usize::try_from(most).unwrap_or(limits.pages);
-    (most.clamp(1, limits.pages), links)
 }

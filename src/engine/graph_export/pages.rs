@@ -15,6 +15,7 @@ use super::node_numbers::NodeNumbers;
 use super::request::GraphReport;
 use super::urls::Urls;
 use crate::engine::EngineError;
+use crate::engine::chunk_shape::chunk_shape;
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, SiteMode};
@@ -266,7 +267,7 @@ impl Wave<'_> {
             pages: Vec::new(),
         };
         let mut chunk = new();
-        let (most, links) = chunk_shape(site, self.source.limits);
+        let (most, links) = chunk_shape(site, self.source.limits.pages, self.source.limits.links);
         let prefix = id.0.to_be_bytes();
         for entry in self.source.store.scan_under(&tables::PAGE_IDS, &prefix)? {
             let ((_, local), index) = entry?;
@@ -345,14 +346,4 @@ impl Wave<'_> {
         self.watch.advance(gathered.pages.len() as u64);
         Ok(())
     }
-}
-
-/// Returns the maximum number of pages of a chunk of a site, and the average number of links per page,
-/// rounded up.
-fn chunk_shape(site: &SiteRecord, limits: Limits) -> (usize, u64) {
-    let pages = u64::from(site.known) + u64::from(site.crawled) + u64::from(site.gone);
-    let links = (site.intra_links + site.inter_links).div_ceil(pages.max(1));
-    let most = limits.links as u64 / links.max(1);
-    let most = usize::try_from(most).unwrap_or(limits.pages);
-    (most.clamp(1, limits.pages), links)
 }
