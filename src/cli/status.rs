@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use seedbank::display::{counted, escape_controls};
 use seedbank::engine::maintenance::TableGroup;
-use seedbank::engine::query::{LastBatch, PlanView, SeedStates, Status, TableSize};
+use seedbank::engine::query::{
+    Balance, Division, LastBatch, PlanView, SeedStates, Status, TableSize,
+};
 use seedbank::ingest::{SiteMode, UrlRules};
 use seedbank::render::{refusal, verdict_ratio};
 
@@ -75,6 +77,9 @@ fn text(status: &Status, with_sizes: bool) -> String {
     if let Some(parts) = status.parts {
         append_line!(text, "a cluster bank of {}", counted(parts, "part"));
     }
+    if let Some(balance) = &status.balance {
+        text.push_str(&balance_lines(balance));
+    }
     append_line!(
         text,
         "batches {}, refreshes {}\nsites {}\npages {} crawled, {} known, {} gone; {} spam",
@@ -130,6 +135,28 @@ fn text(status: &Status, with_sizes: bool) -> String {
     );
     if with_sizes {
         text.push_str(&sizes(status, total));
+    }
+    text
+}
+
+fn balance_lines(balance: &Balance) -> String {
+    let (one, many) = match balance.among {
+        Division::Processes => ("process", "processes"),
+        _ => ("part", "parts"),
+    };
+    let count = balance.count;
+    let mut text = format!(
+        "balance: the largest {one} has {:.2} times the pages and links of the mean {one}\n",
+        balance.largest_to_mean
+    );
+    for site in &balance.heavy_sites {
+        append_line!(
+            text,
+            "site {} has {:.1} % of all pages and links: with {count} {many}, its {one} has at least {:.2} times the mean",
+            escape_controls(&site.site),
+            100.0 * site.share,
+            site.to_mean
+        );
     }
     text
 }

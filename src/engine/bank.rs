@@ -144,6 +144,11 @@ impl Bank {
         Self { processes, ..self }
     }
 
+    /// Returns the processes that have parts of a cluster bank.
+    pub(super) const fn other_processes(&self) -> &OtherProcesses {
+        &self.processes
+    }
+
     /// Returns a handle whose commands run in all processes that `local`, this process, has connected.
     pub(super) fn with_local_process(self, local: Arc<Processes>) -> Self {
         Self {

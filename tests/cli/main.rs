@@ -35,6 +35,8 @@ mod process_inputs;
 #[cfg(unix)]
 mod process_kills;
 #[cfg(unix)]
+mod process_status;
+#[cfg(unix)]
 mod processes;
 mod refused;
 mod schemas;

@@ -23,7 +23,7 @@ fn cluster() -> Cluster {
 }
 
 /// Copies the folders of all processes into `one`, the bank of a single process.
-fn gather(place: &Place) {
+pub fn gather(place: &Place) {
     let one = place.path("one");
     if one.exists() {
         fs::remove_dir_all(&one).unwrap();

@@ -2,6 +2,7 @@
 //! between two lists. All read the published state.
 
 pub(crate) mod answers;
+mod balance;
 mod by_site;
 mod compare;
 mod core_links;
@@ -36,6 +37,7 @@ pub use answers::{
     AliasView, BatchSummary, BatchView, ByPolicy, CoreView, CounterView, Evidence, History,
     PageView, Seed, SuccessorView, Which,
 };
+pub use balance::{Balance, Division, HeavySite};
 pub use by_site::{LinksBySite, SiteLinks};
 pub use compare::{
     CompareRequest, CrawlComparison, CrawlResult, LineState, ListComparison, ListCounts,

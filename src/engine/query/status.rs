@@ -6,10 +6,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::answers::CounterView;
+use super::balance::{Balance, Owners, Weights};
 use super::views::Views;
 use crate::engine::clock::now;
 use crate::engine::ingest::{RefusedBatch, list_of, readable};
 use crate::engine::plan::{NAME_PATTERN, PlanOptions};
+use crate::engine::site_owners::SiteOwners;
 use crate::engine::{Bank, EngineError};
 use seedbank_formats::ingest::{Naming, SiteMode, UrlRules};
 use seedbank_store::records::{BatchId, BatchKind, PageState, PlanRecord, RefreshId};
@@ -32,6 +34,9 @@ pub struct Status {
     /// Number of databases of a cluster bank; `None` for a bank in one database.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parts: Option<u32>,
+    /// How evenly the sites of a cluster bank are divided; `None` for a bank in one database, or without pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub balance: Option<Balance>,
     /// Time of the answer, in seconds since 1970 (UTC).
     pub at: u64,
     /// Number of sites with at least one known, crawled or gone page.
@@ -208,9 +213,20 @@ impl Bank {
         let settings = store.settings()?;
         let at = now();
         let mut sites = 0;
+        let owners = Owners::of_bank(store, self.other_processes());
+        let mut weights = match &owners {
+            None => None,
+            Some(owners) => {
+                let of_site = SiteOwners::new(store, &owners.by_part, owners.count)?;
+                Some((of_site, Weights::new(owners)))
+            }
+        };
         for entry in store.scan(&tables::SITES)? {
-            let (_, site) = entry?;
+            let (id, site) = entry?;
             sites += u64::from(site.known + site.crawled + site.gone > 0);
+            if let Some((owners, weights)) = &mut weights {
+                weights.add(owners.of_site(id), &site);
+            }
         }
         let mut plans = Vec::new();
         for entry in store.scan(&tables::PLANS)? {
@@ -243,6 +259,7 @@ impl Bank {
             url_rules: views.naming.urls,
             suffix_list: settings.suffix_list,
             parts: views.reader.part_count(),
+            balance: weights.and_then(|(_, weights)| weights.balance()),
             at,
             sites,
             counters: counters.into(),

@@ -52,6 +52,10 @@ Covered = Literal["zero", "remove"]
 """The treatment of covered pages."""
 
 
+Division = Literal["parts", "processes"]
+"""What the sites of a cluster bank are divided among."""
+
+
 Goal = Literal["coverage", "discovery", "importance", "communities", "sites"]
 """What a crawl from the seeds is for: a named set of plan parameters."""
 
@@ -270,6 +274,20 @@ class BackupReport(TypedDict):
     """Other backups in the folder that cannot be restored."""
     seconds: float
     """The elapsed time in seconds."""
+
+
+class Balance(TypedDict):
+    """How evenly the sites of a cluster bank are divided among its parts or processes. A site belongs to one of
+    them. Its weight is the number of its known and crawled pages and of the links from them."""
+
+    among: Division
+    """What the sites are divided among."""
+    count: int
+    """Number of these."""
+    largest_to_mean: float
+    """Weight of the heaviest of these, divided by their mean."""
+    heavy_sites: list[HeavySite]
+    """Sites that weigh more than this mean, at most 5, heaviest first."""
 
 
 class BankCheck(TypedDict):
@@ -1461,6 +1479,21 @@ class GroupSize(TypedDict):
     """Group of the tables."""
     bytes: int
     """Bytes of the tables' files in the published state."""
+
+
+class HeavySite(TypedDict):
+    """Site that weighs more than the mean part or process."""
+
+    site: str
+    """Name of the site."""
+    pages: int
+    """Number of its known and crawled pages."""
+    links: int
+    """Number of links from its pages."""
+    share: float
+    """Part of the weight of all sites."""
+    to_mean: float
+    """Weight divided by the mean: its part or process weighs at least this many times the mean."""
 
 
 class HeldOutVerdict(TypedDict):
@@ -3671,6 +3704,8 @@ class Status(TypedDict):
     """Bytes of the published state's log: data of small batches that no table file contains yet."""
     tables: list[TableSize]
     """Bytes on disk, by table."""
+    balance: NotRequired[Balance]
+    """How evenly the sites of a cluster bank are divided; `null` for a bank in one database, or without pages."""
     parts: NotRequired[int]
     """Number of databases of a cluster bank; `null` for a bank in one database."""
     refused: NotRequired[RefusedBatch]

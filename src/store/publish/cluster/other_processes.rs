@@ -23,6 +23,26 @@ impl OtherProcesses {
         self.by_part.get(&part)
     }
 
+    /// Returns the process of each of these parts: 0 for this one, and for the others the numbers in the order of their first
+    /// parts.
+    #[must_use]
+    pub fn owners(&self, parts: u32) -> Vec<usize> {
+        let mut others: Vec<&Arc<dyn RemoteProcess>> = Vec::new();
+        let owner = |part: u32| {
+            let process = self.of_part(part)?;
+            let known = others.iter().position(|of| Arc::ptr_eq(of, process));
+            let place = known.unwrap_or_else(|| {
+                others.push(process);
+                others.len() - 1
+            });
+            Some(place + 1)
+        };
+        (0..parts)
+            .map(owner)
+            .map(Option::unwrap_or_default)
+            .collect()
+    }
+
     /// Returns whether other processes have parts.
     #[must_use]
     pub fn any(&self) -> bool {
