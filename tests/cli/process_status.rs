@@ -6,6 +6,46 @@ use crate::process_errors::gather;
 use crate::processes::{Cluster, PARTS};
 use crate::support::command::record;
 
+/// The bytes that the refresh of a new plan reports to have read.
+fn bytes_read(refresh: &str) -> u64 {
+    let report: Value = serde_json::from_str(refresh).unwrap();
+    report["bytes_read"].as_u64().unwrap()
+}
+
+#[test]
+fn a_refresh_reports_what_all_processes_have_read() {
+    let cluster = Cluster::with_patience(2, 20);
+    let place = &cluster.place;
+    place
+        .run(&["synth", "crawl", "--pages", "400", "--days", "1"])
+        .done();
+    cluster.done(&["ingest", "BANK", "crawl/day-000.jsonl.zst", "-q"]);
+    gather(place);
+    for goal in [
+        &["--plan", "web", "--goal", "coverage", "--budget", "50"][..],
+        &["--plan", "sites", "--goal", "sites"],
+    ] {
+        let refresh = |bank| {
+            let fixed = [
+                "refresh",
+                bank,
+                "--seeds",
+                "5",
+                "--no-image",
+                "--format",
+                "json",
+                "-q",
+            ];
+            [&fixed[..], goal].concat()
+        };
+        let one = bytes_read(&place.run(&refresh("one")).done());
+        let both = bytes_read(&cluster.done(&refresh("BANK")));
+        // Both read some records, and failed fetches by page instead of all of them.
+        let is_similar = 9 * one < 10 * both && both < 2 * one;
+        assert!(is_similar, "{goal:?}: {one} {both}");
+    }
+}
+
 fn balance(status: &str) -> Value {
     let status: Value = serde_json::from_str(status).unwrap();
     status["balance"].clone()

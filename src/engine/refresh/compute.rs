@@ -169,7 +169,7 @@ pub(super) fn run(
                 previous_plan,
                 &mut report,
             )?;
-            report.bytes_read = reader.bytes_read();
+            report.bytes_read = bytes_read(reader, processes.as_ref());
             Outcome::Cover(run)
         }
         ResolvedPlan::Web(ref choice) => {
@@ -180,7 +180,7 @@ pub(super) fn run(
                 previous_plan,
                 &mut report,
             )?;
-            report.bytes_read = reader.bytes_read();
+            report.bytes_read = bytes_read(reader, processes.as_ref());
             Outcome::Web(run)
         }
     };
@@ -284,6 +284,11 @@ fn site_processes<'a>(
         Some(local) => SiteProcesses::new(local, store, plan.clone()),
         None => Ok(None),
     }
+}
+
+/// Returns the bytes of keys and values that this process and the others have read.
+fn bytes_read(reader: &Store, processes: Option<&SiteProcesses<'_>>) -> u64 {
+    reader.bytes_read() + processes.map_or(0, SiteProcesses::bytes_read)
 }
 
 /// The plan before this refresh.

@@ -39,7 +39,7 @@ pub struct RefreshReport {
     /// serves several vectors at once counts once here, and once per vector in `link_visits`. By
     /// cover: 0.
     pub products: u64,
-    /// Bytes of keys and values read from the store, without those read to explain `costs`.
+    /// Bytes of keys and values read from the store, in all processes, without those read to explain `costs`.
     pub bytes_read: u64,
     /// Part of `bytes_read` that was read while the result was stored.
     pub bytes_read_storing: u64,

@@ -1,5 +1,7 @@
 //! The processes that have the sites of a cluster bank, for work in all of them.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use crate::engine::Result;
 use crate::engine::plan::PlanOptions;
 use crate::engine::processes::Processes;
@@ -16,6 +18,8 @@ pub(crate) struct SiteProcesses<'a> {
     /// The plan, and its options as they are stored.
     pub(crate) plan: PlanOptions,
     pub(crate) options: String,
+    /// The bytes of keys and values that the other processes have read.
+    bytes_read: AtomicU64,
 }
 
 impl<'a> SiteProcesses<'a> {
@@ -35,6 +39,17 @@ impl<'a> SiteProcesses<'a> {
             state: PublishedState::of_store(store)?,
             options: plan.to_stored()?,
             plan,
+            bytes_read: AtomicU64::new(0),
         }))
+    }
+
+    /// Adds bytes that another process has read.
+    pub(crate) fn add_bytes_read(&self, bytes: u64) {
+        self.bytes_read.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Returns the bytes of keys and values that the other processes have read for the plan.
+    pub(crate) fn bytes_read(&self) -> u64 {
+        self.bytes_read.load(Ordering::Relaxed)
     }
 }

@@ -266,7 +266,8 @@ fn remote<S: for<'de> Deserialize<'de>, T>(
         ]
         .concat();
         let answer = process.call(&request)?;
-        let sent: Vec<S> = seedbank_store::unpack(&answer)?;
+        let (sent, bytes_read): (Vec<S>, u64) = seedbank_store::unpack(&answer)?;
+        processes.add_bytes_read(bytes_read);
         if sent.len() != some.len() {
             return Err(malformed());
         }

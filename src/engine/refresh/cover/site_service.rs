@@ -1,5 +1,6 @@
 //! Computes what process 0 requests for sites of this process.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::select_sites::select_each;
@@ -29,6 +30,17 @@ struct OpenPlan {
     store: PublishedParts,
     choice: Choice,
     policy: LoadedPolicy,
+    /// The part of the bytes read from `store` that answers have reported.
+    reported_bytes: AtomicU64,
+}
+
+impl OpenPlan {
+    /// Returns the bytes that were read and not reported yet.
+    fn new_bytes_read(&self) -> u64 {
+        let bytes = self.store.bytes_read();
+        let reported = self.reported_bytes.fetch_max(bytes, Ordering::Relaxed);
+        bytes.saturating_sub(reported)
+    }
 }
 
 impl SiteService {
@@ -52,12 +64,16 @@ impl SiteService {
         let sites = job.sites.iter().map(site).collect::<Result<Vec<_>>>()?;
         let sites: Vec<&CoverSite> = sites.iter().collect();
         Ok(match job.task {
-            SiteTask::Value => seedbank_store::pack(&values(context, &sites)?),
+            SiteTask::Value => {
+                let values = values(context, &sites)?;
+                seedbank_store::pack(&(values, plan.new_bytes_read()))
+            }
             SiteTask::Select => {
                 let seats: Vec<u32> = job.sites.iter().map(|(_, seats)| *seats).collect();
                 let selected = select_each(context, &sites, &seats)?;
                 let sent = selected.into_iter().map(SentSelection::new);
-                seedbank_store::pack(&sent.collect::<Result<Vec<_>>>()?)
+                let sent = sent.collect::<Result<Vec<_>>>()?;
+                seedbank_store::pack(&(sent, plan.new_bytes_read()))
             }
         }?)
     }
@@ -82,6 +98,7 @@ impl SiteService {
             choice,
             policy: policy.with_failing(&store)?,
             store,
+            reported_bytes: AtomicU64::new(0),
         });
         *open = Some(Arc::clone(&plan));
         Ok(plan)

@@ -60,7 +60,11 @@ pub(super) fn select_in_all(
         let (selected, evidence) = watch.run(|| select_on_share(context, processes, &job))?;
         Ok((evidence.picks, Some((selected, evidence.pages))))
     };
-    let read = |answer: &[u8]| Ok((seedbank_store::unpack(answer)?, None));
+    let read = |answer: &[u8]| {
+        let (picks, bytes_read) = seedbank_store::unpack(answer)?;
+        processes.add_bytes_read(bytes_read);
+        Ok((picks, None))
+    };
     let run = (Kind::Run, request.as_slice());
     let parts = web_job.0.call_all(failing, run, own, read);
     // No message follows the end of the last part.

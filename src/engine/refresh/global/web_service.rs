@@ -73,7 +73,7 @@ impl WebService {
         result.map(|(_, pages)| pages)
     }
 
-    /// Selects over the share of this process. Returns the evidence for picks.
+    /// Selects over the share of this process. Returns the evidence for picks, and the bytes read.
     fn run(&self, processes: &Processes, job: &Arc<Job>, body: &[u8]) -> Result<Vec<u8>> {
         let request: ShareRequest = seedbank_store::unpack(body)?;
         let others = processes.by_part()?;
@@ -88,7 +88,7 @@ impl WebService {
         let of_sites = SiteProcesses::new(processes, &store, plan)?.ok_or_else(malformed)?;
         let context = RunContext::new(&store, &choice, &policy, watch);
         let (_, evidence) = select_on_share(context, &of_sites, job)?;
-        let answer = seedbank_store::pack(&evidence.picks)?;
+        let answer = seedbank_store::pack(&(evidence.picks, store.bytes_read()))?;
         let mut result = self.result();
         // An end that comes later takes the result.
         if processes.job(job.number()).is_ok() {

@@ -824,7 +824,7 @@ class DryRun(TypedDict):
     """By cores: number of entries of rows and in-link lists that ranking read. An entry that serves several
     vectors at once counts once here, and once per vector in `link_visits`. By cover: 0."""
     bytes_read: int
-    """Bytes of keys and values read from the store, without those read to explain `costs`."""
+    """Bytes of keys and values read from the store, in all processes, without those read to explain `costs`."""
     bytes_read_storing: int
     """Part of `bytes_read` that was read while the result was stored."""
     peak_memory: Union[int, None]
@@ -2903,7 +2903,7 @@ class RefreshReport(TypedDict):
     """By cores: number of entries of rows and in-link lists that ranking read. An entry that serves several
     vectors at once counts once here, and once per vector in `link_visits`. By cover: 0."""
     bytes_read: int
-    """Bytes of keys and values read from the store, without those read to explain `costs`."""
+    """Bytes of keys and values read from the store, in all processes, without those read to explain `costs`."""
     bytes_read_storing: int
     """Part of `bytes_read` that was read while the result was stored."""
     peak_memory: Union[int, None]
