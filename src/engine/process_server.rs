@@ -11,18 +11,18 @@ use super::ingest::exchange::request;
 use super::ingest::team::session::IngestSessions;
 use super::processes::Processes;
 use super::refresh::cover::site_service::SiteService;
-use super::refresh::global::web_service::WebService;
+use super::refresh::share_service::ShareService;
 use super::rounds::request::JobRequest;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::RemoteProcess;
 
 /// One of several processes that have parts of a cluster bank. It answers the requests of the others: it reads and
-/// writes its parts, and takes part in ingests, in exports, and in selections on sites and over the web.
+/// writes its parts, and takes part in ingests, in exports, and in selections on sites, over the web and by cores.
 pub struct ProcessServer {
     processes: Arc<Processes>,
     ingests: IngestSessions,
     sites: SiteService,
-    web: WebService,
+    shares: ShareService,
     exports: ExportService,
 }
 
@@ -43,7 +43,7 @@ impl ProcessServer {
             processes: Arc::new(Processes::new(process, bank, own, watch)?),
             ingests: IngestSessions::default(),
             sites: SiteService::default(),
-            web: WebService::default(),
+            shares: ShareService::default(),
             exports: ExportService::default(),
         })
     }
@@ -67,7 +67,7 @@ impl ProcessServer {
             return self.ingests.answer(processes, kind, body);
         }
         if let Some(request) = JobRequest::parse(request)? {
-            return self.web.answer(processes, request);
+            return self.shares.answer(processes, request);
         }
         if let Some(job) = SiteService::parse(request) {
             return self.sites.answer(processes, job);
@@ -80,7 +80,7 @@ impl ProcessServer {
 }
 
 impl Bank {
-    /// Returns a handle whose ingests, exports, and selections on sites and over the web run in all processes that `server`,
+    /// Returns a handle whose ingests, exports, and selections on sites, over the web and by cores run in all processes that `server`,
     /// this process, has connected, each for the sites of its parts. Results are the same.
     #[must_use]
     pub fn with_server(self, server: &ProcessServer) -> Self {

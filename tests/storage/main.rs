@@ -17,6 +17,8 @@ mod check_finds_damage;
 #[cfg(unix)]
 mod cluster_banks;
 #[cfg(unix)]
+mod cluster_cores;
+#[cfg(unix)]
 mod cluster_processes;
 #[cfg(unix)]
 mod copies;
@@ -40,6 +42,8 @@ mod old_formats;
 mod power_cut;
 #[cfg(target_os = "linux")]
 mod preload;
+#[cfg(unix)]
+mod processes;
 mod readers;
 mod remote_backups;
 mod schema_tables;

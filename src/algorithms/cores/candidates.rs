@@ -140,8 +140,22 @@ impl Candidates {
     pub(super) fn best(&self, need: u32) -> Option<Chosen> {
         let first = self.leftmost(need)?;
         let (best, error) = (self.scores[first], self.errors[first]);
+        Some(self.tied(first, self.highest[first], (best, error), need))
+    }
+
+    /// The candidate with at least `need` links and the smallest page among those tied with an exact score
+    /// that none exceeds.
+    pub(super) fn best_tied_with(&self, top: f64, need: u32) -> Option<Chosen> {
+        let first = self.leftmost(need)?;
+        let is_tied = self.scores[first] >= top * (1.0 - TIED);
+        is_tied.then(|| self.tied(first, top, (top, 0.0), need))
+    }
+
+    /// The candidate that the tie rule chooses, given the first place with enough links, the greatest possible
+    /// score from there on, and the best score with its error.
+    fn tied(&self, first: usize, top: f64, (best, error): (f64, f64), need: u32) -> Chosen {
         // Places before `clear` are tied whatever the errors; those before `end` may be.
-        let tied = self.highest[first] * (1.0 - TIED);
+        let tied = top * (1.0 - TIED);
         let clear = self.lowest.partition_point(|&score| score >= tied);
         let clear = clear.max(first + 1);
         let possible = (best - error) * (1.0 - TIED);
@@ -159,13 +173,13 @@ impl Candidates {
         } else {
             Unclear::Many
         };
-        Some(Chosen {
+        Chosen {
             position: self.positions[place],
             page,
             links: self.tree[self.leaves + place].most,
             best: self.positions[first],
             unclear,
-        })
+        }
     }
 
     /// The next page and the links of a position; [`NONE`] and 0 if it is not a candidate.

@@ -11,7 +11,11 @@ mod params;
 mod row_sums;
 mod seed_rules;
 mod select;
+mod select_shared;
+#[cfg(test)]
+mod share_tests;
 mod slack;
+mod standings;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -25,4 +29,6 @@ pub use params::{BadParams, CoreParams, Growth, Hits, ITERATIONS, Pick, Rule};
 pub use row_sums::{RowSums, row_sums};
 pub use seed_rules::{HubChoice, OneSeedPerCore, SeedRules};
 pub use select::{CoresError, Selection, select, select_warm};
+pub use select_shared::{ShareSelection, select_on_share};
 pub use slack::{BadSlack, Slack};
+pub use standings::{PageStanding, standings};

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::graph::{Csr, HubGraph, Remaining, Role};
+use crate::graph::{Csr, HubGraph, HubShare, Remaining, Role};
 use crate::rank::Principal;
 
 use super::core::Core;
@@ -78,6 +78,44 @@ impl NearClasses {
             graph.authority_members(),
         ));
         found
+    }
+
+    /// Adds a new core of a graph that several processes share, given the number of its pages in each local hub class and
+    /// in each local authority class. Classes of other processes are left out.
+    pub(super) fn add_shared(
+        &mut self,
+        share: &HubShare,
+        left: &Remaining,
+        principal: &Principal,
+        rank: u32,
+        [hubs, authorities]: &[BTreeMap<u32, u32>; 2],
+    ) {
+        let graph = share.graph();
+        let own = |role: Role, linked: Vec<(u32, u32)>| -> Vec<(u32, u32)> {
+            let own = share.side(role).own();
+            let linked = linked.into_iter();
+            linked.filter(|(class, _)| own.contains(class)).collect()
+        };
+        let linked = linked_with(authorities, graph.citers(), graph.hub_members().len());
+        fill(
+            &mut self.hubs,
+            Role::Hub,
+            rank,
+            own(Role::Hub, linked),
+            |class| left.hubs(class) > 0,
+            |class| score_at(&principal.hub_scores, Some(class)),
+            graph.hub_members(),
+        );
+        let linked = linked_with(hubs, graph.rows(), graph.authority_members().len());
+        fill(
+            &mut self.authorities,
+            Role::Authority,
+            rank,
+            own(Role::Authority, linked),
+            |class| left.authorities(class) > 0,
+            |class| score_at(&principal.authority_scores, Some(class)),
+            graph.authority_members(),
+        );
     }
 
     /// Adds a reused core, which now has the rank `core`, with the classes near it.

@@ -8,7 +8,8 @@
 //! to, summed. So a page whose row sums are below the square of the last core's sigma was not the best page
 //! of any core.
 
-use crate::graph::{Csr, HubGraph, number};
+use crate::graph::{Csr, HubGraph, HubShare, Role, number};
+use crate::watch::Interrupted;
 
 /// The row sum of the pages of each class.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -38,6 +39,47 @@ pub fn row_sums(graph: &HubGraph) -> RowSums {
         hubs: sums(graph.rows(), graph.authority_members(), &indegrees),
         authorities: sums(graph.citers(), graph.hub_members(), &outdegrees),
     }
+}
+
+/// Computes the row sums of the own classes of a share. All processes call it at the same time.
+pub(super) fn shared_row_sums(share: &HubShare) -> Result<RowSums, Interrupted> {
+    let graph = share.graph();
+    let left = share.all();
+    let sums = |role: Role, lists: &Csr| -> Result<Vec<u64>, Interrupted> {
+        let (own, other) = (share.side(role).own(), role.other());
+        // Of the classes on the other side, the number of links of a page; below 2^53.
+        let others = share.side(other);
+        let other_lists = match other {
+            Role::Hub => graph.rows(),
+            Role::Authority => graph.citers(),
+        };
+        let degree = |class: u32| {
+            let list = other_lists.list(class).iter();
+            list.map(|&class| u64::from(left.pages(role, class)))
+                .sum::<u64>() as f64
+        };
+        let mut degrees: Vec<f64> = others.own().map(degree).collect();
+        degrees.resize(others.len(), 0.0);
+        share.pull(other, &mut degrees)?;
+        let part = |&class: &u32| {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "degrees were converted exactly"
+            )]
+            let degree = degrees[class as usize] as u64;
+            u64::from(left.pages(other, class)).saturating_mul(degree)
+        };
+        let sum = |class| {
+            let list = lists.list(class).iter();
+            list.map(part).fold(0, u64::saturating_add)
+        };
+        Ok(own.map(sum).collect())
+    };
+    Ok(RowSums {
+        hubs: sums(Role::Hub, graph.rows())?,
+        authorities: sums(Role::Authority, graph.citers())?,
+    })
 }
 
 fn for_each_list(lists: &Csr, sum: impl Fn(&[u32]) -> u64) -> Vec<u64> {

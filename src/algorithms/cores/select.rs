@@ -229,7 +229,7 @@ impl Extraction<'_> {
                 return Ok((next, None));
             };
             let principal = Arc::clone(principal);
-            let grown = self.extract(&principal);
+            let grown = self.extract(&principal)?;
             let is_unsure = grown.doubt.is_some() || grown.error > ACCURATE;
             if !is_unsure || principal.is_exact {
                 return Ok((next, Some((principal, grown))));
@@ -240,14 +240,14 @@ impl Extraction<'_> {
         }
     }
 
-    fn extract(&mut self, principal: &Principal) -> Grown {
-        let grown = extract(self.graph, self.left, principal, self.params);
+    fn extract(&mut self, principal: &Principal) -> Result<Grown, Interrupted> {
+        let grown = extract(self.graph, self.left, principal, self.params)?;
         *self.visits += grown.visits;
-        grown
+        Ok(grown)
     }
 }
 
-fn core(principal: &Principal, grown: Grown) -> Core {
+pub(super) fn core(principal: &Principal, grown: Grown) -> Core {
     let pairs = grown.hubs.len() as f64 * grown.authorities.len() as f64;
     Core {
         sigma: principal.sigma,
@@ -266,7 +266,11 @@ fn core(principal: &Principal, grown: Grown) -> Core {
 }
 
 /// Chooses the core's seed; `None` if the core has no hub.
-fn give_seed(core: &mut Core, rules: &mut dyn SeedRules, choice: &HubChoice) -> Option<()> {
+pub(super) fn give_seed(
+    core: &mut Core,
+    rules: &mut dyn SeedRules,
+    choice: &HubChoice,
+) -> Option<()> {
     let best = choice.best(core, |_| true)?;
     let seed = rules.seed_of(core, choice);
     core.gives_seed = seed.is_some();

@@ -8,13 +8,13 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::graph::Rows;
-use crate::rank::{CachedStep, CachedSteps, Origin};
+use crate::rank::{CachedStep, CachedSteps, Origin, ProvenStep};
 use crate::watch::Unwatched;
 
 /// Links from each page.
-type Links = BTreeMap<u32, BTreeSet<u32>>;
+pub(super) type Links = BTreeMap<u32, BTreeSet<u32>>;
 
-fn linked(links: &Links) -> crate::graph::HubGraph {
+pub(super) fn linked(links: &Links) -> crate::graph::HubGraph {
     let mut rows = Rows::new();
     for (&from, to) in links {
         let to: Vec<u32> = to.iter().copied().collect();
@@ -126,9 +126,9 @@ fn replayed(
 
 /// What a run leaves to the next one.
 #[derive(Default)]
-struct Past {
-    steps: CachedSteps,
-    seeds: Vec<u32>,
+pub(super) struct Past {
+    pub(super) steps: CachedSteps,
+    pub(super) seeds: Vec<u32>,
 }
 
 fn run(links: &Links, params: &CoreParams, past: &Past) -> Selection {
@@ -141,15 +141,25 @@ fn run(links: &Links, params: &CoreParams, past: &Past) -> Selection {
 /// A run that begins with `past`, every step of which is judged.
 fn judged(links: &Links, params: &CoreParams, past: &Past) -> (Past, Vec<Origin>) {
     let selection = run(links, params, past);
-    let graph = linked(links);
     assert!(selection.certified, "{:?}", selection.uncertified_reason);
+    judge(links, params, &selection.cores, &selection.steps)
+}
+
+/// Judges the cores and the steps of a run; these name the classes of the whole graph.
+pub(super) fn judge(
+    links: &Links,
+    params: &CoreParams,
+    cores: &[Core],
+    steps: &[ProvenStep],
+) -> (Past, Vec<Origin>) {
+    let graph = linked(links);
     let percent = match params.rule {
         Rule::Density { density, .. } => density.millionths() / 1_000_000,
         Rule::Size { .. } => unreachable!("no such runs here"),
     };
     let mut left = links.clone();
-    assert_eq!(selection.cores.len(), selection.steps.len());
-    for (core, step) in selection.cores.iter().zip(&selection.steps) {
+    assert_eq!(cores.len(), steps.len());
+    for (core, step) in cores.iter().zip(steps) {
         let sigma = largest_sigma(&left);
         let bound = core.sigma_bound.unwrap();
         assert!(
@@ -192,27 +202,20 @@ fn judged(links: &Links, params: &CoreParams, past: &Past) -> (Past, Vec<Origin>
             !gone.contains(from) && !to.is_empty()
         });
     }
-    if selection.cores.len() < params.seeds as usize {
+    if cores.len() < params.seeds as usize {
         assert!(left.is_empty());
     }
     let past = Past {
-        seeds: selection.cores.iter().map(|core| core.seed).collect(),
+        seeds: cores.iter().map(|core| core.seed).collect(),
         steps: CachedSteps {
             groups: graph.authority_members().clone(),
-            steps: selection
-                .steps
-                .iter()
-                .map(|step| step.cached.clone())
-                .collect(),
+            steps: steps.iter().map(|step| step.cached.clone()).collect(),
         },
     };
-    (
-        past,
-        selection.steps.iter().map(|step| step.origin).collect(),
-    )
+    (past, steps.iter().map(|step| step.origin).collect())
 }
 
-fn params(within: &str, density: &str) -> CoreParams {
+pub(super) fn params(within: &str, density: &str) -> CoreParams {
     CoreParams {
         seeds: 8,
         within: within.parse().unwrap(),
@@ -225,7 +228,7 @@ fn params(within: &str, density: &str) -> CoreParams {
 }
 
 /// A change of one link: added, or taken away where it is there.
-fn flip(links: &mut Links, from: u32, to: u32) {
+pub(super) fn flip(links: &mut Links, from: u32, to: u32) {
     if from == to {
         return;
     }

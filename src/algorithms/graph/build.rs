@@ -5,15 +5,15 @@ use rayon::prelude::*;
 use super::csr::Csr;
 use super::dense_index::{NONE, number};
 use super::error::GraphError;
-use super::hub_graph::HubGraph;
+use super::hub_graph::{ClassOfPage, HubGraph};
 
 /// The rows of the host-pruned graph: the pages that have each row, and its targets.
 ///
 /// The order of the rows does not affect the graph.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
-    carriers: Csr,
-    targets: Csr,
+    pub(super) carriers: Csr,
+    pub(super) targets: Csr,
 }
 
 impl Rows {
@@ -85,13 +85,13 @@ impl Rows {
             hub_members,
             authority_members,
             citers,
-            hub_class,
-            authority_class,
+            hub_class: ClassOfPage::Dense(hub_class),
+            authority_class: ClassOfPage::Dense(authority_class),
         })
     }
 
     /// Returns the members of each hub class and its target pages, ordered by smallest member.
-    fn hubs(&self, groups: Vec<&[u32]>) -> (Csr, Csr) {
+    pub(super) fn hubs(&self, groups: Vec<&[u32]>) -> (Csr, Csr) {
         let smallest = |group: &[u32]| -> u32 {
             let firsts = group.iter().map(|&row| self.carriers.list(row)[0]);
             firsts.min().unwrap_or(NONE)
@@ -127,13 +127,13 @@ fn classes_of(members: &Csr, pages: usize) -> Result<Vec<u32>, GraphError> {
 }
 
 /// Numbers of lists, with equal lists adjacent and their numbers ascending.
-struct Groups {
+pub(super) struct Groups {
     ids: Vec<u32>,
     ends: Vec<usize>,
 }
 
 impl Groups {
-    fn slices(&self) -> Vec<&[u32]> {
+    pub(super) fn slices(&self) -> Vec<&[u32]> {
         let starts = std::iter::once(&0).chain(&self.ends);
         starts
             .zip(&self.ends)
@@ -144,7 +144,7 @@ impl Groups {
 
 /// Groups the lists with these numbers by content. The hash only makes equal lists adjacent;
 /// equality is decided by comparison.
-fn equal_lists(numbers: &[u32], lists: &Csr) -> Groups {
+pub(super) fn equal_lists(numbers: &[u32], lists: &Csr) -> Groups {
     let mut keyed: Vec<(u64, u32)> = numbers
         .par_iter()
         .map(|&id| (hash(lists.list(id)), id))
@@ -165,7 +165,7 @@ fn equal_lists(numbers: &[u32], lists: &Csr) -> Groups {
     Groups { ids, ends }
 }
 
-fn hash(list: &[u32]) -> u64 {
+pub(super) fn hash(list: &[u32]) -> u64 {
     let mix = |state: u64, &page: &u32| {
         let mixed = (state ^ u64::from(page)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         mixed ^ (mixed >> 32)

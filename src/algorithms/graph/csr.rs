@@ -69,8 +69,12 @@ impl Csr {
     /// Returns one list.
     #[must_use]
     pub fn list(&self, index: u32) -> &[u32] {
-        let index = index as usize;
-        &self.entries[self.offsets[index]..self.offsets[index + 1]]
+        &self.entries[self.range(index)]
+    }
+
+    /// Returns the places of a list among all entries.
+    pub(crate) fn range(&self, index: u32) -> std::ops::Range<usize> {
+        self.offsets[index as usize]..self.offsets[index as usize + 1]
     }
 
     /// Returns the number of lists.

@@ -12,8 +12,38 @@ pub struct HubGraph {
     pub(super) authority_members: Csr,
     pub(super) rows: Csr,
     pub(super) citers: Csr,
-    pub(super) hub_class: Vec<u32>,
-    pub(super) authority_class: Vec<u32>,
+    pub(super) hub_class: ClassOfPage,
+    pub(super) authority_class: ClassOfPage,
+}
+
+/// The class of each page.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum ClassOfPage {
+    /// By page; [`NONE`] for pages without a class.
+    Dense(Vec<u32>),
+    /// Pages that have a class, ascending, with it.
+    Sorted(Vec<(u32, u32)>),
+}
+
+impl Default for ClassOfPage {
+    fn default() -> Self {
+        Self::Dense(Vec::new())
+    }
+}
+
+impl ClassOfPage {
+    fn get(&self, page: u32) -> Option<u32> {
+        match self {
+            Self::Dense(classes) => {
+                let class = classes.get(page as usize).copied();
+                class.filter(|&class| class != NONE)
+            }
+            Self::Sorted(classes) => {
+                let at = classes.binary_search_by_key(&page, |of| of.0).ok()?;
+                Some(classes[at].1)
+            }
+        }
+    }
 }
 
 impl HubGraph {
@@ -44,21 +74,22 @@ impl HubGraph {
     /// Returns the hub class of a page; `None` if it is not a hub.
     #[must_use]
     pub fn hub_class(&self, page: u32) -> Option<u32> {
-        let class = self.hub_class.get(page as usize).copied();
-        class.filter(|&class| class != NONE)
+        self.hub_class.get(page)
     }
 
     /// Returns the authority class of a page; `None` if it is not an authority.
     #[must_use]
     pub fn authority_class(&self, page: u32) -> Option<u32> {
-        let class = self.authority_class.get(page as usize).copied();
-        class.filter(|&class| class != NONE)
+        self.authority_class.get(page)
     }
 
     /// Returns an exclusive upper bound on the page numbers.
     #[must_use]
-    pub const fn pages(&self) -> usize {
-        self.authority_class.len()
+    pub fn pages(&self) -> usize {
+        match &self.authority_class {
+            ClassOfPage::Dense(classes) => classes.len(),
+            ClassOfPage::Sorted(classes) => classes.last().map_or(0, |of| of.0 as usize + 1),
+        }
     }
 
     /// Returns the number of links between pages, before merging.

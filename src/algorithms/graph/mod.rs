@@ -16,10 +16,13 @@
 //! authority classes, because each set is a union of whole classes.
 
 mod build;
+pub(crate) mod codec;
 mod csr;
 mod dense_index;
 mod error;
+pub(crate) mod exchange;
 mod hub_graph;
+pub(crate) mod hub_share;
 pub(crate) mod multi_source_bfs;
 mod page_graph;
 mod remaining;
@@ -32,6 +35,8 @@ pub use csr::Csr;
 pub use dense_index::{NONE, number};
 pub use error::GraphError;
 pub use hub_graph::HubGraph;
+pub(crate) use hub_share::collector;
+pub use hub_share::{HubShare, ShareComponents};
 pub use page_graph::PageGraph;
 pub use remaining::{Remaining, Touched};
 pub use symmetry::{Role, are_symmetric};

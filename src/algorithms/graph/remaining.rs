@@ -5,6 +5,7 @@ use roaring::RoaringBitmap;
 use super::csr::Csr;
 use super::dense_index::number;
 use super::hub_graph::HubGraph;
+use super::symmetry::Role;
 
 /// The remaining pages, counted by class. Classes never split: they only lose members.
 #[derive(Clone, Debug)]
@@ -63,6 +64,23 @@ impl Remaining {
             hubs: Side::new(graph.hub_members()),
             authorities: Side::new(graph.authority_members()),
         }
+    }
+
+    /// Returns the number of remaining pages of a class.
+    pub(crate) fn pages(&self, role: Role, class: u32) -> u32 {
+        match role {
+            Role::Hub => self.hubs(class),
+            Role::Authority => self.authorities(class),
+        }
+    }
+
+    /// Sets the number of remaining pages of a class whose members are not known.
+    pub(super) fn set_pages(&mut self, role: Role, class: u32, pages: u32) {
+        let side = match role {
+            Role::Hub => &mut self.hubs,
+            Role::Authority => &mut self.authorities,
+        };
+        side.counts[class as usize] = pages;
     }
 
     /// Returns the number of remaining pages of a hub class.

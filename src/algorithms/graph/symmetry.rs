@@ -77,7 +77,7 @@ pub fn are_symmetric(
 }
 
 impl Role {
-    const fn other(self) -> Self {
+    pub(crate) const fn other(self) -> Self {
         match self {
             Self::Hub => Self::Authority,
             Self::Authority => Self::Hub,

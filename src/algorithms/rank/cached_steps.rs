@@ -3,7 +3,8 @@
 
 use std::cmp::Reverse;
 
-use crate::graph::{Csr, HubGraph, NONE, number};
+use crate::graph::{Csr, HubGraph, NONE, Role, number};
+use crate::watch::Interrupted;
 
 use super::region::Region;
 
@@ -68,16 +69,20 @@ pub(super) struct Step {
     pub(super) best: Vec<u32>,
     pub(super) scores: Vec<(u32, u8)>,
     pub(super) weights: Vec<(u32, u16)>,
+    /// Whether any process has some of these.
+    pub(super) has_weights: bool,
     /// `|A x|^2 / |x|^2` when it was last evaluated; infinite before.
     pub(super) lambda: f64,
 }
 
-/// Returns the nonzero codes of the authorities of a region, with their positions, in class order.
+/// Returns the nonzero codes of the authorities of a region, without ghosts, with their positions, in class order.
 pub(super) fn nonzero_codes<T: Default + PartialEq>(
     region: &Region,
     code: impl Fn(usize) -> T,
 ) -> Vec<(u32, T)> {
+    let own = region.own(Role::Authority);
     let positions = region.authorities_by_class().map(|(_, at)| at);
+    let positions = positions.filter(|at| (*at as usize) < own);
     let codes = positions.map(|at| (at, code(at as usize)));
     codes.filter(|(_, code)| *code != T::default()).collect()
 }
@@ -96,10 +101,23 @@ impl Step {
         let best = scores.iter().filter(|(_, code)| Some(*code) == most);
         Self {
             best: best.map(|(at, _)| *at).collect(),
+            has_weights: !weights.is_empty(),
             scores,
             weights,
             lambda: f64::INFINITY,
         }
+    }
+
+    /// Takes into account what other processes have of the step.
+    pub(super) fn complete(&mut self, region: &Region) -> Result<(), Interrupted> {
+        let most = self.scores.iter().map(|(_, code)| *code).max().unwrap_or(0);
+        let own = [u64::from(most), u64::from(self.has_weights)];
+        let [most_of_all, has_weights] = region.largest_counts(own)?;
+        if most_of_all > u64::from(most) {
+            self.best.clear();
+        }
+        self.has_weights = has_weights > 0;
+        Ok(())
     }
 
     pub(super) fn by_class(&self, region: &Region) -> CachedStep {

@@ -1,5 +1,7 @@
 //! Restriction of scores to the densest of their connected parts.
 
+use std::cmp::Ordering;
+
 use crate::graph::{HubGraph, NONE, Remaining, UnionFind, number};
 
 use super::principal::TIED;
@@ -57,17 +59,8 @@ pub(super) fn densest_part(
     let mut found = vec![Part::default(); count];
     for (at, score) in x.iter().enumerate().filter(|(_, score)| **score > 0.0) {
         let part = &mut found[labels[at] as usize];
-        part.denominator += region.authority_pages()[at] * score * score;
-        if *score >= part.best {
-            let class = region.authorities()[at];
-            let own = left.next_authority_page(graph, class, None).unwrap_or(NONE);
-            part.page = if *score > part.best {
-                own
-            } else {
-                part.page.min(own)
-            };
-            part.best = *score;
-        }
+        let page = left.next_authority_page(graph, region.authorities()[at], None);
+        part.add_authority(*score, region.authority_pages()[at], page.unwrap_or(NONE));
     }
     let of_hubs: Vec<u32> = (0..number(hubs.len()))
         .map(|hub| {
@@ -101,21 +94,42 @@ pub(super) fn densest_part(
 }
 
 /// A connected part of the scores and their hubs.
-#[derive(Clone, Default)]
-struct Part {
+#[derive(Clone, Copy, Default)]
+pub(super) struct Part {
     /// `|A x|^2` of the part.
-    numerator: f64,
+    pub(super) numerator: f64,
     /// `|x|^2` of the part.
-    denominator: f64,
+    pub(super) denominator: f64,
     /// The best score.
-    best: f64,
+    pub(super) best: f64,
     /// The smallest page with the best score.
-    page: u32,
+    pub(super) page: u32,
 }
 
 impl Part {
+    /// Adds an authority class; `page` is the smallest of its `pages` pages.
+    pub(super) fn add_authority(&mut self, score: f64, pages: f64, page: u32) {
+        self.merge(&Self {
+            numerator: 0.0,
+            denominator: pages * score * score,
+            best: score,
+            page,
+        });
+    }
+
+    /// Adds what another process or slice has of the part.
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.numerator += other.numerator;
+        self.denominator += other.denominator;
+        match other.best.total_cmp(&self.best) {
+            Ordering::Less => {}
+            Ordering::Equal => self.page = self.page.min(other.page),
+            Ordering::Greater => (self.best, self.page) = (other.best, other.page),
+        }
+    }
+
     /// Returns the quotient; 0 if the part has no score.
-    fn quotient(&self) -> f64 {
+    pub(super) fn quotient(&self) -> f64 {
         self.numerator / self.denominator.max(f64::MIN_POSITIVE)
     }
 }

@@ -39,6 +39,7 @@ use super::vector_block::{
 };
 use super::vectors::{add, combinations, dot, dots, norm, scale, subtract_two};
 use super::work::Work;
+use crate::graph::Role;
 
 /// A second pair is settled if its residual is below this share of its distance from the first.
 const SETTLED: f64 = 0.1;
@@ -105,7 +106,7 @@ pub(super) fn principal(
     work: &mut Work,
     watch: &dyn Watch,
 ) -> Result<(Reached, Ones), Interrupted> {
-    let (mut lanczos, mut rival, ones) = start_recurrences(region, warm, goal, work);
+    let (mut lanczos, mut rival, ones) = start_recurrences(region, warm, goal, work)?;
     let found = iterate(region, &mut lanczos, &mut rival, goal, pool, work, watch);
     pool.last_products = lanczos.len();
     pool.recycle(lanczos.vectors);
@@ -132,10 +133,10 @@ fn iterate(
         watch.proceed()?;
         if rival.vectors.len() <= SHARED_PRODUCTS && !rival.is_done {
             let [image, other] = pool.multiply_pair(side, lanczos.last(), rival.last(), work);
-            lanczos.advance(pages, image);
-            rival.advance(pages, other);
+            lanczos.advance(region, image)?;
+            rival.advance(region, other)?;
         } else {
-            lanczos.advance(pages, pool.multiply(side, lanczos.last(), work));
+            lanczos.advance(region, pool.multiply(side, lanczos.last(), work))?;
         }
         let length = lanczos.len();
         let is_last = lanczos.is_done || length >= max_vectors;
@@ -148,11 +149,11 @@ fn iterate(
         let is_at_rounding = state.residual <= ROUNDING_RESIDUAL && !state.is_settled();
         if !lanczos.is_done && !state.is_good(goal) && !is_at_rounding {
             if is_last {
-                return Ok(Err(lanczos.ritz(pages, &state.values, STARTS)));
+                return Ok(Err(lanczos.ritz(region, &state.values, STARTS)?));
             }
             continue;
         }
-        let mut vectors = lanczos.ritz(pages, &state.values, STARTS);
+        let mut vectors = lanczos.ritz(region, &state.values, STARTS)?;
         let mut along = Vec::new();
         // The rival must confirm the gap before the vector is accepted.
         let gap = loop {
@@ -171,7 +172,7 @@ fn iterate(
             }
             for _ in 0..RIVAL_STEPS {
                 if !rival.is_done {
-                    rival.advance(pages, pool.multiply(side, rival.last(), work));
+                    rival.advance(region, pool.multiply(side, rival.last(), work))?;
                 }
             }
         };
@@ -215,15 +216,15 @@ pub(super) fn refine(
         return Ok(None);
     };
     let side = region.hub_side();
-    let mut lanczos = Recurrence::new(side.pages, start.clone());
+    let mut lanczos = Recurrence::new(region, start.clone())?;
     let mut found = None;
     while found.is_none() && !lanczos.is_done && lanczos.len() < MAX_REFINEMENT {
         watch.proceed()?;
-        lanczos.advance(side.pages, pool.multiply(side, lanczos.last(), work));
+        lanczos.advance(region, pool.multiply(side, lanczos.last(), work))?;
         let state = lanczos.state();
         let error = state.residual / gap;
         if error <= goal || state.residual <= ROUNDING_RESIDUAL && error <= ACCEPTABLE_ERROR {
-            let vector = lanczos.ritz(side.pages, &state.values, 1).swap_remove(0);
+            let vector = lanczos.ritz(region, &state.values, 1)?.swap_remove(0);
             found = Some((state.values[0], error + ROUNDING / gap, vector));
         }
     }
@@ -241,7 +242,7 @@ fn start_recurrences(
     warm: &[Vec<f64>],
     goal: f64,
     work: &mut Work,
-) -> (Recurrence, Recurrence, Ones) {
+) -> Result<(Recurrence, Recurrence, Ones), Interrupted> {
     let side = region.hub_side();
     let pages = side.pages;
     // The uniform weight is that of the row sums, whose image is computed along with the starts'.
@@ -294,11 +295,12 @@ fn start_recurrences(
     let length = norm(pages, &start);
     let projection = dot(pages, &start, &other) / (length * length);
     add(&mut other, -projection, &start);
-    let mut lanczos = Recurrence::new(pages, start);
+    let mut lanczos = Recurrence::new(region, start)?;
     scale(&mut start_image, 1.0 / length);
     let alpha = dot(pages, lanczos.last(), &start_image);
-    lanczos.advance(pages, (start_image, alpha));
-    (lanczos, Recurrence::new(pages, other), Ones { sums, image })
+    lanczos.advance(region, (start_image, alpha))?;
+    let rival = Recurrence::new(region, other)?;
+    Ok((lanczos, rival, Ones { sums, image }))
 }
 
 /// A Lanczos recurrence from one vector.
@@ -313,14 +315,14 @@ pub(super) struct Recurrence {
 }
 
 impl Recurrence {
-    pub(super) fn new(pages: &[f64], mut start: Vec<f64>) -> Self {
-        let length = norm(pages, &start);
+    pub(super) fn new(region: &Region, mut start: Vec<f64>) -> Result<Self, Interrupted> {
+        let length = region.norm(Role::Hub, &start)?;
         scale(&mut start, 1.0 / length);
-        Self {
+        Ok(Self {
             vectors: vec![start],
             projected: Tridiagonal::default(),
             is_done: false,
-        }
+        })
     }
 
     /// Returns the number of vectors with images.
@@ -333,18 +335,26 @@ impl Recurrence {
     }
 
     /// Adds the image of the last vector.
-    pub(super) fn advance(&mut self, pages: &[f64], image: Image) {
+    pub(super) fn advance(&mut self, region: &Region, image: Image) -> Result<(), Interrupted> {
         let (mut image, alpha) = image;
         let previous = self.vectors.len().checked_sub(2);
         let previous = previous.map(|at| (self.projected.beta[at], self.vectors[at].as_slice()));
-        let beta = subtract_two(pages, &mut image, alpha, self.last(), previous);
+        let pages = region.hub_pages();
+        let last = self.last();
+        let [square] = region.sums(Role::Hub, |range| {
+            let previous = previous.map(|(beta, vector)| (beta, &vector[range.clone()]));
+            let (image, last) = (&mut image[range.clone()], &last[range.clone()]);
+            [subtract_two(&pages[range], image, alpha, last, previous)]
+        })?;
+        let beta = square.sqrt();
         self.projected.alpha.push(alpha);
         self.projected.beta.push(beta);
-        self.is_done = beta <= alpha * 1e-14 || self.vectors.len() >= pages.len();
+        self.is_done = beta <= alpha * 1e-14 || self.vectors.len() >= region.count(Role::Hub);
         if !self.is_done {
             scale(&mut image, 1.0 / beta);
             self.vectors.push(image);
         }
+        Ok(())
     }
 
     pub(super) fn into_vectors(self) -> Vec<Vec<f64>> {
@@ -371,17 +381,26 @@ impl Recurrence {
     }
 
     /// Returns the first Ritz vectors, of unit length over pages and mostly positive.
-    pub(super) fn ritz(&self, pages: &[f64], values: &[f64], count: usize) -> Vec<Vec<f64>> {
+    pub(super) fn ritz(
+        &self,
+        region: &Region,
+        values: &[f64],
+        count: usize,
+    ) -> Result<Vec<Vec<f64>>, Interrupted> {
         let values = values.get(..count).unwrap_or(values);
         let factors = self.projected.vectors(values);
-        let vectors = combinations(&self.vectors, &factors).into_iter();
-        let vectors = vectors.map(|mut vector| {
-            let side: f64 = pages.iter().zip(&vector).map(|(pages, x)| pages * x).sum();
-            let length = norm(pages, &vector) * side.signum();
-            scale(&mut vector, 1.0 / length);
-            vector
-        });
-        vectors.collect()
+        let pages = region.hub_pages();
+        let mut vectors = combinations(&self.vectors, &factors);
+        for vector in &mut vectors {
+            let [side, square] = region.sums(Role::Hub, |range| {
+                let (pages, vector) = (&pages[range.clone()], &vector[range]);
+                let side = pages.iter().zip(vector).map(|(pages, x)| pages * x);
+                [side.sum(), dot(pages, vector, vector)]
+            })?;
+            let length = square.sqrt() * side.signum();
+            scale(vector, 1.0 / length);
+        }
+        Ok(vectors)
     }
 
     /// Returns the factors of the combination of the vectors nearest to `(mu - M)^-1 b`, for the
@@ -466,19 +485,14 @@ struct Rival {
     factors: Vec<f64>,
 }
 
-/// Returns Marsaglia's xorshift sequence (2003), scaled to numbers from 0 to 1.
-fn xorshift() -> impl FnMut() -> f64 {
+/// Returns a pseudorandom vector with weight everywhere and mean about 0: Marsaglia's xorshift sequence (2003).
+fn noise(length: usize) -> Vec<f64> {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
-    move || {
+    let mut next = || {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
         (state >> 11) as f64 / (1_u64 << 53) as f64
-    }
-}
-
-/// Returns a pseudorandom vector with weight everywhere and mean about 0.
-fn noise(length: usize) -> Vec<f64> {
-    let mut next = xorshift();
+    };
     (0..length).map(|_| next() - 0.5).collect()
 }

@@ -124,7 +124,7 @@ pub(super) fn add(a: &mut [f64], factor: f64, b: &[f64]) {
     map_chunks(a, |a, range| axpy(a, factor, &b[range]));
 }
 
-/// `a -= factor * b` for one vector or two; returns the length of the result over pages.
+/// `a -= factor * b` for one vector or two; returns the squared length of the result over pages.
 pub(super) fn subtract_two(
     pages: &[f64],
     a: &mut [f64],
@@ -132,14 +132,13 @@ pub(super) fn subtract_two(
     b: &[f64],
     second: Option<(f64, &[f64])>,
 ) -> f64 {
-    let square = map_chunks_and_sum(a, |a, range| {
+    map_chunks_and_sum(a, |a, range| {
         axpy(a, -factor, &b[range.clone()]);
         if let Some((factor, b)) = second {
             axpy(a, -factor, &b[range.clone()]);
         }
         unrolled_dot(&pages[range], a, a)
-    });
-    square.sqrt()
+    })
 }
 
 /// Returns combinations of the first vectors, one for each list of factors; each vector is read

@@ -145,11 +145,10 @@ pub(super) fn run(
             } else {
                 // Results by cores stay valid under some changes of parameters, so the previous
                 // refresh is always passed.
-                let run = cores::run(
-                    RunContext::new(reader, plan, &rules, watch),
-                    previous,
-                    request.cold,
-                )?;
+                let processes = site_processes(local, reader, &report.view.parameters)?;
+                let context = RunContext::new(reader, plan, &rules, watch);
+                let context = context.with_processes(processes.as_ref());
+                let run = cores::run(context, previous, request.cold)?;
                 report.set_cores(&run);
                 report.bytes_read = reader.bytes_read();
                 if request.explain_cost {

@@ -16,10 +16,16 @@ mod list_gc;
 mod memory;
 mod new_plan;
 mod outcome;
+mod page_sets;
+#[cfg(test)]
+mod process_stores_tests;
 mod prune;
 mod report;
 mod request;
 pub(crate) mod run_context;
+mod share_request;
+pub(crate) mod share_service;
+mod shared_job;
 mod site_processes;
 
 // Types of requests and answers that other crates declare.
@@ -114,8 +120,8 @@ fn store(
     // Cached results are small; larger amounts are loaded in bulk.
     let mut changes = Changes::new(&writer.spill_folder(), 64 << 20);
     let refresh = counters.refresh;
-    let standings = outcome.put(writer, &mut changes, &report.view.plan, refresh)?;
-    outcome.put_elsewhere(&mut changes, refresh)?;
+    let mut standings = outcome.put(writer, &mut changes, &report.view.plan, refresh)?;
+    outcome.put_elsewhere(writer, &mut changes, refresh, standings.as_mut())?;
     let mut chosen = None;
     if let Some(limited_list) = limited_list.filter(|limited_list| limited_list.differs()) {
         limited_list.put(&mut changes, refresh)?;

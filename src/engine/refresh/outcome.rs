@@ -55,11 +55,20 @@ impl Outcome {
     }
 
     /// Adds what other processes have of the result to `changes`, or lets them keep it for the commit of the writer that
-    /// has their parts open.
-    pub(super) fn put_elsewhere(&self, changes: &mut Changes, refresh: RefreshId) -> Result<()> {
-        match self {
-            Self::Web(run) => run.put_elsewhere(changes, refresh),
-            Self::Cores(_) | Self::SameCores(_) | Self::Cover(_) => Ok(()),
+    /// has their parts, and `store`, open. Adds what they write of page evidence to `written`.
+    pub(super) fn put_elsewhere(
+        &self,
+        store: &Store,
+        changes: &mut Changes,
+        refresh: RefreshId,
+        written: Option<&mut Written>,
+    ) -> Result<()> {
+        match (self, written) {
+            (Self::Web(run), _) => run.put_elsewhere(changes, refresh),
+            (Self::Cores(run), Some(written)) => {
+                run.put_elsewhere(store, changes, refresh, written)
+            }
+            _ => Ok(()),
         }
     }
 

@@ -17,7 +17,7 @@ pub(in crate::engine) struct Group<'a> {
 
 impl Group<'_> {
     /// Returns the number of processes.
-    pub(super) fn processes(self) -> usize {
+    pub(in crate::engine) fn processes(self) -> usize {
         self.communicator.processes()
     }
 
@@ -35,7 +35,11 @@ impl Group<'_> {
         self.exchange_bytes(vec![seedbank_store::pack(message)?; self.processes()])
     }
 
-    fn exchange_bytes<T: DeserializeOwned>(self, messages: Vec<Vec<u8>>) -> Result<Vec<T>> {
+    /// Sends encoded messages, and returns what each process has sent to this one.
+    pub(super) fn exchange_bytes<T: DeserializeOwned>(
+        self,
+        messages: Vec<Vec<u8>>,
+    ) -> Result<Vec<T>> {
         self.watch.proceed()?;
         let received = self.communicator.all_to_all(messages)?;
         if received.len() != self.processes() {
@@ -48,12 +52,12 @@ impl Group<'_> {
 }
 
 /// Returns the error of a message that is not as expected.
-pub(super) const fn malformed() -> StoreError {
+pub(in crate::engine) const fn malformed() -> StoreError {
     StoreError::Protocol("a message about shares of the web cannot be decoded")
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(in crate::engine) mod tests {
     use std::sync::Mutex;
 
     use super::*;
@@ -61,7 +65,7 @@ pub(super) mod tests {
     use seedbank_algorithms::watch::{Interrupted, Unwatched};
 
     /// Calls `run` in each of several threads, with the number of the thread. Returns the results by thread.
-    pub(in crate::engine::web_graph) fn in_threads<T: Send>(
+    pub(in crate::engine) fn in_threads<T: Send>(
         threads: usize,
         run: impl Fn(Group<'_>, usize) -> T + Sync,
     ) -> Vec<T> {

@@ -1,12 +1,15 @@
 //! The graph of the whole web: loads the graph image, and numbers pages for algorithms.
 //!
 //! In a cluster bank, each process can load the share of its own sites. `group` exchanges messages for that; `ghosts` are
-//! pages of other processes, `hosts` numbers pages in the web, and `names` numbers what several processes name.
+//! pages of other processes, `hosts` numbers pages in the web, and `names` numbers what several processes name. `portions`
+//! sends lists, and `pages_in_web` finds the numbers of pages, and the reverse.
 
 mod ghosts;
 mod group;
 mod hosts;
 mod names;
+mod pages_in_web;
+mod portions;
 
 use std::ops::Range;
 
@@ -25,9 +28,12 @@ use seedbank_store::records::PageRecord;
 use seedbank_store::{GraphImage, ImageLinks, Store, StoreError, tables};
 
 pub(super) use ghosts::{GhostLists, number_ghosts};
-pub(super) use group::Group;
+#[cfg(test)]
+pub(super) use group::tests::in_threads;
+pub(super) use group::{Group, malformed};
 pub(super) use hosts::numbers_in_web;
 pub(super) use names::{collect_numbers, number_names};
+pub(super) use pages_in_web::{numbers_of_pages, pages_of_numbers};
 
 /// The number of lists that one task builds.
 const TASK: usize = 1 << 16;

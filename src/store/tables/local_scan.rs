@@ -6,7 +6,7 @@ use super::entries::Entries;
 use super::merged_scan::{MergedScan, TableScan};
 use super::parts::key_range::KeyRange;
 use super::parts::part_database::PartScan;
-use super::store::Store;
+use super::store::{Store, prefix_end};
 use super::table::{Key, Table, Value};
 use crate::error::StoreError;
 
@@ -32,6 +32,18 @@ impl Store {
             return self.scan_from(table, from, &[]);
         }
         self.merge_local(table, &KeyRange::ascending(&from.bytes(), None))
+    }
+
+    /// Iterates over the entries whose keys start with `prefix` that are in databases of this process, in key order.
+    pub fn scan_local_under<K: Key, V: Value>(
+        &self,
+        table: &Table<K, V>,
+        prefix: &[u8],
+    ) -> Result<Entries<'_, K, V>, StoreError> {
+        if self.part_count().is_none() {
+            return self.scan_under(table, prefix);
+        }
+        self.merge_local(table, &KeyRange::ascending(prefix, prefix_end(prefix)))
     }
 
     /// Iterates over the entries of a range of sites that are in databases of this process, in key order. The keys must

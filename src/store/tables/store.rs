@@ -456,7 +456,7 @@ impl PartDatabases {
 }
 
 /// Returns the first key after all keys that start with `prefix`; `None` if there is none.
-fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
     let end = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
     let mut until = prefix[..=end].to_vec();
     until[end] += 1;

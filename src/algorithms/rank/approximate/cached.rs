@@ -5,6 +5,8 @@ use super::super::densest_part::Place;
 use super::super::quantize;
 use super::weights::Proof;
 use super::{Approximate, Candidate, TIGHTENING_ROOM};
+use crate::graph::Role;
+use crate::watch::Interrupted;
 
 /// Number of cached steps considered at a time.
 const LOOKAHEAD: usize = 8;
@@ -19,7 +21,7 @@ const DECREASE_ALLOWANCE: f64 = 1e-3;
 
 impl Approximate {
     /// Returns the remaining place of cached scores; `None` if no hub links to it.
-    pub(super) fn place_of(&mut self, step: &Step) -> Option<Place> {
+    pub(super) fn place_of(&mut self, step: &Step) -> Result<Option<Place>, Interrupted> {
         let x = self.scores(step);
         let mut hubs = vec![0.0; self.region.hubs().len()];
         // Reads the citers of the few scored pages only; sums are exact in any order.
@@ -33,16 +35,17 @@ impl Approximate {
                 }
             }
         }
+        self.region.fold_ghosts(Role::Hub, &mut hubs)?;
         let place = Place {
-            lambda: self.quotient(&x, &hubs),
+            lambda: self.quotient(&x, &hubs)?,
             x,
             hubs,
         };
-        (place.lambda > 0.0).then_some(place)
+        Ok((place.lambda > 0.0).then_some(place))
     }
 
     pub(super) fn scores(&self, step: &Step) -> Vec<f64> {
-        let mut x = vec![0.0; self.region.authorities().len()];
+        let mut x = vec![0.0; self.region.own(Role::Authority)];
         for &(at, code) in &step.scores {
             // Pages without links would only lengthen the vector.
             if self.is_linked(at as usize) {
@@ -53,7 +56,7 @@ impl Approximate {
     }
 
     fn weights(&self, weights: &[(u32, u16)]) -> Vec<f64> {
-        let mut y = vec![1.0; self.region.authorities().len()];
+        let mut y = vec![1.0; self.region.own(Role::Authority)];
         for &(at, code) in weights {
             y[at as usize] = quantize::weight(code);
         }
@@ -61,58 +64,67 @@ impl Approximate {
     }
 
     /// Takes the next cached step, if it is within the bound.
-    pub(super) fn next_cached(&mut self) -> Option<(Step, Place, Origin)> {
-        self.drop_removed();
-        let mut step = self.cached.pop_front()?;
-        if let Some((place, origin)) = self.prove_cached(&mut step) {
-            return Some((step, place, origin));
+    pub(super) fn next_cached(&mut self) -> Result<Option<(Step, Place, Origin)>, Interrupted> {
+        self.drop_removed()?;
+        let Some(mut step) = self.cached.pop_front() else {
+            return Ok(None);
+        };
+        if let Some((place, origin)) = self.prove_cached(&mut step)? {
+            return Ok(Some((step, place, origin)));
         }
         self.cached.push_front(step);
-        None
+        Ok(None)
     }
 
     /// Returns the place of a cached step, if it is within the bound. The step gets the weights that
     /// prove it if many differ from those that it was tried with.
-    fn prove_cached(&mut self, step: &mut Step) -> Option<(Place, Origin)> {
-        if !step.weights.is_empty() {
+    fn prove_cached(&mut self, step: &mut Step) -> Result<Option<(Place, Origin)>, Interrupted> {
+        if step.has_weights {
             self.latest_weights.clone_from(&step.weights);
+            self.has_weights = true;
         }
-        let place = self.place_of(step)?;
+        let Some(place) = self.place_of(step)? else {
+            return Ok(None);
+        };
         if self.is_within_bound(place.lambda) {
-            return Some((place, Origin::Carried));
+            return Ok(Some((place, Origin::Carried)));
         }
-        if self.latest_weights.is_empty() && self.upper.is_finite() {
-            return None;
+        if !self.has_weights && self.upper.is_finite() {
+            return Ok(None);
         }
         if self.skips > 0 {
             self.skips = self.skips.saturating_sub(1);
-            return None;
+            return Ok(None);
         }
         let y = self.weights(&self.latest_weights);
         let max_bound = self.max_bound_for(place.lambda);
-        let shared = self.bound_for_following(place.lambda);
+        let shared = self.bound_for_following(place.lambda)?;
         let mut bounds = vec![shared, max_bound];
         bounds.retain(|bound| *bound <= max_bound);
         bounds.dedup();
-        let origin = match self.prove(y, &bounds) {
+        let origin = match self.prove(y, &bounds)? {
             // A step without weights of its own goes on sharing the latest.
             Proof::Unchanged(_) => Origin::Proven,
             Proof::Raised(weights) => {
                 let (codes, raised) = weights.merged_codes(&self.region, &self.latest_weights);
                 self.latest_weights = codes;
-                if raised as f64 > MAX_UNSTORED * self.latest_weights.len() as f64 {
+                let counts = [raised as u64, self.latest_weights.len() as u64];
+                let [raised, all] = self.region.sum_counts(counts)?;
+                self.has_weights = all > 0;
+                if raised as f64 > MAX_UNSTORED * all as f64 {
                     step.weights.clone_from(&self.latest_weights);
+                    step.has_weights = all > 0;
                 }
                 Origin::Raised
             }
             Proof::None(_) => {
                 self.failures = (self.failures + 1).min(MAX_FAILURES);
                 self.skips = self.failures - 1;
-                return None;
+                return Ok(None);
             }
         };
         self.failures = 0;
-        Some((place, origin))
+        Ok(Some((place, origin)))
     }
 
     /// Returns a bound that is also small enough for the steps that follow one with quotient
@@ -121,66 +133,70 @@ impl Approximate {
     ///
     /// Raising reaches exactly the requested bound: one requested for this step alone would be too
     /// large for the steps that shared a bound in the previous run.
-    fn bound_for_following(&mut self, lambda: f64) -> f64 {
+    fn bound_for_following(&mut self, lambda: f64) -> Result<f64, Interrupted> {
         let min_lambda = lambda * (1.0 + TIGHTENING_ROOM * (1.0 / self.share - 1.0));
         let mut lowest = f64::INFINITY;
         for at in 0..self.cached.len() {
-            if !self.cached[at].weights.is_empty() {
+            if self.cached[at].has_weights {
                 break;
             }
-            let quotient = self.evaluate(at);
+            let quotient = self.evaluate(at)?;
             let bound = self.max_bound_for(quotient) * (1.0 - DECREASE_ALLOWANCE);
             if bound < min_lambda {
                 break;
             }
             lowest = lowest.min(bound);
         }
-        lowest
+        Ok(lowest)
     }
 
     /// Evaluates the quotient of a cached step; 0 if no hub links to it.
-    fn evaluate(&mut self, at: usize) -> f64 {
+    fn evaluate(&mut self, at: usize) -> Result<f64, Interrupted> {
         let step = std::mem::take(&mut self.cached[at]);
-        let lambda = self.place_of(&step).map_or(0.0, |place| place.lambda);
+        let lambda = self.place_of(&step)?.map_or(0.0, |place| place.lambda);
         self.cached[at] = Step { lambda, ..step };
-        lambda
+        Ok(lambda)
     }
 
-    fn drop_removed(&mut self) {
-        let mut cached = std::mem::take(&mut self.cached);
-        cached.retain(|step| step.best.iter().any(|at| self.is_linked(*at as usize)));
-        self.cached = cached;
+    fn drop_removed(&mut self) -> Result<(), Interrupted> {
+        let is_linked = |step: &Step| step.best.iter().any(|at| self.is_linked(*at as usize));
+        let are_linked: Vec<bool> = self.cached.iter().map(is_linked).collect();
+        let mut are_linked = self.region.any(are_linked)?.into_iter();
+        self.cached.retain(|_| are_linked.next().unwrap_or(false));
+        Ok(())
     }
 
     /// Returns the next cached steps whose quotients are at least `min_lambda`.
     ///
     /// Quotients below that at their last evaluation are not recomputed: what remains of a place
     /// rarely increases.
-    pub(super) fn candidates(&mut self, min_lambda: f64) -> Vec<Candidate> {
+    pub(super) fn candidates(&mut self, min_lambda: f64) -> Result<Vec<Candidate>, Interrupted> {
         let mut found = Vec::new();
         for at in 0..LOOKAHEAD.min(self.cached.len()) {
             if self.cached[at].lambda < min_lambda {
                 continue;
             }
-            let lambda = self.evaluate(at);
+            let lambda = self.evaluate(at)?;
             if lambda >= min_lambda {
                 found.push((at, lambda));
             }
         }
-        found
+        Ok(found)
     }
 
     /// Takes the first candidate within the current bound.
-    pub(super) fn first_within_bound(&mut self, candidates: &[Candidate]) -> Option<(Step, Place)> {
-        let (at, _) = *candidates
-            .iter()
-            .find(|(_, lambda)| self.is_within_bound(*lambda))?;
-        let place = {
-            let step = std::mem::take(&mut self.cached[at]);
-            let place = self.place_of(&step);
-            self.cached[at] = step;
-            place?
+    pub(super) fn first_within_bound(
+        &mut self,
+        candidates: &[Candidate],
+    ) -> Result<Option<(Step, Place)>, Interrupted> {
+        let mut candidates = candidates.iter();
+        let first = candidates.find(|(_, lambda)| self.is_within_bound(*lambda));
+        let Some(&(at, _)) = first else {
+            return Ok(None);
         };
-        Some((self.cached.remove(at)?, place))
+        let step = std::mem::take(&mut self.cached[at]);
+        let place = self.place_of(&step)?;
+        self.cached[at] = step;
+        Ok(place.and_then(|place| Some((self.cached.remove(at)?, place))))
     }
 }

@@ -32,24 +32,25 @@
 //! [`super::certificate`].
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 
-use crate::graph::{HubGraph, NONE, Remaining, Touched, number};
+use crate::graph::{HubGraph, HubShare, NONE, Remaining, Role, Touched, number};
 use crate::watch::{Interrupted, Watch};
 
 mod cached;
+mod place;
 mod weights;
 
 use super::cached_steps::{CachedSteps, Groups, Origin, ProvenStep, Step, nonzero_codes};
-use super::densest_part::{Place, densest_part};
-use super::principal::{Doubt, Principal};
+use super::densest_part::Place;
 use super::quantize;
 use super::ranker::{Next, Ranker};
 use super::region::Region;
+use super::region_share::RegionShare;
 use super::single_vector_lanczos::Recurrence;
-use super::start_vectors::StartVectors;
 use super::vector_block::BufferPool;
-use super::vectors::{largest, norm, scale};
+use super::vectors::scale;
 use super::work::Work;
 use weights::{Proof, Scratch, Weights};
 
@@ -108,6 +109,8 @@ pub struct Approximate {
     /// Weights of the last cached step that had any, after raising: steps without weights share its
     /// bound.
     latest_weights: Vec<(u32, u16)>,
+    /// Whether any process has some of these.
+    has_weights: bool,
     /// Number of consecutive failures of cached proofs, and of steps for which they are not tried.
     failures: u32,
     skips: u32,
@@ -132,17 +135,39 @@ impl Approximate {
         let mut work = Work::default();
         let region = Region::gather(graph, left, &hubs, &mut position, &mut work);
         let groups = Groups::new(graph, &region, &cached.groups);
-        let cached = cached
-            .steps
-            .iter()
-            .map(|step| Step::from_cached(&groups, step));
+        let steps = cached.steps.iter();
+        let cached = steps.map(|step| Step::from_cached(&groups, step)).collect();
+        Self::of_region(region, share, cached, work)
+    }
+
+    /// Returns a ranker of the graph that several processes share. All of them call its functions at the same time, with
+    /// the same `cached`.
+    pub(crate) fn of_share(
+        share: &Arc<HubShare>,
+        left: &Remaining,
+        within: f64,
+        cached: &CachedSteps,
+    ) -> Result<Self, Interrupted> {
+        let region = Region::of_share(RegionShare::new(Arc::clone(share))?, left);
+        let groups = Groups::new(share.graph(), &region, &cached.groups);
+        let steps = cached.steps.iter().map(|step| {
+            let mut step = Step::from_cached(&groups, step);
+            step.complete(&region)?;
+            Ok(step)
+        });
+        let cached = steps.collect::<Result<_, _>>()?;
+        Ok(Self::of_region(region, within, cached, Work::default()))
+    }
+
+    fn of_region(region: Region, share: f64, cached: VecDeque<Step>, work: Work) -> Self {
         Self {
             share: (1.0 - share) * (1.0 - share),
             computed_share: (1.0 - COMPUTED_SHARE * share) * (1.0 - COMPUTED_SHARE * share),
             upper: f64::INFINITY,
             starts: Vec::new(),
-            cached: cached.collect(),
+            cached,
             latest_weights: Vec::new(),
+            has_weights: false,
             failures: 0,
             skips: 0,
             misses: 0,
@@ -167,39 +192,39 @@ impl Approximate {
     }
 
     /// Returns `|A x|^2 / |x|^2`, rounded down.
-    fn quotient(&self, x: &[f64], hubs: &[f64]) -> f64 {
+    fn quotient(&self, x: &[f64], hubs: &[f64]) -> Result<f64, Interrupted> {
         let (above, below) = (
-            norm(self.region.hub_pages(), hubs),
-            norm(self.region.authority_pages(), x),
+            self.region.norm(Role::Hub, hubs)?,
+            self.region.norm(Role::Authority, x)?,
         );
         let quotient = above / below;
-        quotient * quotient * (1.0 - ROUNDING)
+        Ok(quotient * quotient * (1.0 - ROUNDING))
     }
 
     /// Lowers the current bound by weights and their image. If these do not prove the first of
     /// `bounds`, which ascend, the weights are raised until they prove one of them.
-    fn prove(&mut self, y: Vec<f64>, bounds: &[f64]) -> Proof {
+    fn prove(&mut self, y: Vec<f64>, bounds: &[f64]) -> Result<Proof, Interrupted> {
         let region = &self.region;
-        let mut weights = Weights::new(region, y, &mut self.pool, &mut self.work);
-        let proven = weights.bound(region);
+        let mut weights = Weights::new(region, y, &mut self.pool, &mut self.work)?;
+        let proven = weights.bound(region)?;
         self.upper = self.upper.min(proven);
-        let entries = region.rows().entries().len();
+        let entries = region.entries();
         for (at, &mu) in (1..).zip(bounds) {
             if proven <= mu {
-                return Proof::Unchanged(weights);
+                return Ok(Proof::Unchanged(weights));
             }
             let reads = if at == bounds.len() {
                 REQUIRED_READS
             } else {
                 OPTIONAL_READS
             };
-            let max_reads = reads * entries;
-            if weights.raise(region, mu, max_reads, &mut self.scratch, &mut self.work) {
+            let max_reads = entries.saturating_mul(reads);
+            if weights.raise(region, mu, max_reads, &mut self.scratch, &mut self.work)? {
                 self.upper = self.upper.min(mu);
-                return Proof::Raised(weights);
+                return Ok(Proof::Raised(weights));
             }
         }
-        Proof::None(weights)
+        Ok(Proof::None(weights))
     }
 
     /// Returns whether an authority class has remaining pages and links.
@@ -216,18 +241,19 @@ impl Approximate {
         tries_cached: bool,
         watch: &dyn Watch,
     ) -> Result<Option<(Step, Place, Vec<Candidate>)>, Interrupted> {
-        let classes = self.region.authorities().len();
-        if !(0..classes).any(|at| self.is_linked(at)) {
+        let is_any_linked = (0..self.region.own(Role::Authority)).any(|at| self.is_linked(at));
+        if self.region.sum_counts([is_any_linked.into()])? == [0] {
             return Ok(None);
         }
+        let classes = self.region.own(Role::Authority);
         // All weights 1 give a first bound: the largest row sum.
         if self.upper.is_infinite() {
-            self.prove(vec![1.0; classes], &[]);
+            self.prove(vec![1.0; classes], &[])?;
         }
-        let (start, uniform_weight) = self.start();
-        let hub_vector = self.region.apply_a(&start, &mut self.work);
-        let hub_length = norm(self.region.hub_pages(), &hub_vector);
-        let mut lanczos = Recurrence::new(self.region.hub_pages(), hub_vector);
+        let (start, uniform_weight) = self.start()?;
+        let hub_vector = self.region.hubs_of(&start, &mut self.work)?;
+        let hub_length = self.region.norm(Role::Hub, &hub_vector)?;
+        let mut lanczos = Recurrence::new(&self.region, hub_vector)?;
         let mut candidates = (!tries_cached).then(Vec::new);
         loop {
             watch.proceed()?;
@@ -239,8 +265,10 @@ impl Approximate {
                 // The current bound may be enough already.
                 let is_enough = top * (1.0 + TARGET_SHARE * (self.computed_share - 1.0))
                     >= self.computed_share * self.upper;
-                let candidates: &mut Vec<Candidate> =
-                    candidates.get_or_insert_with(|| self.candidates(top * self.share));
+                let candidates: &mut Vec<Candidate> = match &mut candidates {
+                    Some(candidates) => candidates,
+                    none => none.insert(self.candidates(top * self.share)?),
+                };
                 // A tighter bound may accept a cached step instead.
                 let tightened = if is_enough || length > TIGHTENING_PRODUCTS {
                     None
@@ -255,21 +283,21 @@ impl Approximate {
                 let residual = residual * hub_length / mu.sqrt();
                 // A small residual makes the certificate likely to hold.
                 if is_enough || is_last || residual <= MAX_RESIDUAL * UNIFORM_WEIGHT {
-                    let vectors = lanczos.ritz(self.region.hub_pages(), &state.values, STARTS);
-                    let back = self.region.apply_at(&vectors[0], &mut self.work);
-                    let place = self.place(graph, left, &back);
+                    let vectors = lanczos.ritz(&self.region, &state.values, STARTS)?;
+                    let back = self.region.authorities_of(&vectors[0], &mut self.work)?;
+                    let place = self.place(graph, left, &back)?;
                     let mut weights = Vec::new();
                     // The required bound.
                     let enough = tightened.unwrap_or(place.lambda / self.computed_share);
                     let enough = enough * (1.0 - 3.0 * ROUNDING);
                     if self.upper > enough {
                         let hub_vector = lanczos.combined(&factors);
-                        let mut y = self.region.apply_at(&hub_vector, &mut self.work);
+                        let mut y = self.region.authorities_of(&hub_vector, &mut self.work)?;
                         for (y, start) in y.iter_mut().zip(&start) {
                             *y = (start + hub_length * *y) / mu;
                         }
                         self.quantize_weights(&mut y, uniform_weight / mu);
-                        let proof = self.prove(y, &[enough * (1.0 - ROUNDING)]);
+                        let proof = self.prove(y, &[enough * (1.0 - ROUNDING)])?;
                         let y = proof.into_weights().y;
                         let code = |at| quantize::weight_code(y[at]).unwrap_or(0);
                         weights = nonzero_codes(&self.region, code);
@@ -279,15 +307,18 @@ impl Approximate {
                         self.starts = vectors;
                         let code = |at| quantize::score_code(place.x[at]);
                         let scores = nonzero_codes(&self.region, code);
-                        let step = Step::new(scores, weights);
+                        let mut step = Step::new(scores, weights);
+                        step.complete(&self.region)?;
                         self.pool.recycle(lanczos.into_vectors());
                         return Ok(Some((step, place, std::mem::take(candidates))));
                     }
                 }
             }
-            let side = self.region.hub_side();
-            let image = self.pool.multiply(side, lanczos.last(), &mut self.work);
-            lanczos.advance(side.pages, image);
+            let (pool, work) = (&mut self.pool, &mut self.work);
+            let image = self
+                .region
+                .multiply(Role::Hub, lanczos.last(), pool, work)?;
+            lanczos.advance(&self.region, image)?;
         }
     }
 
@@ -304,19 +335,23 @@ impl Approximate {
 
     /// Returns the unit start vector of a recurrence, positive on all remaining authorities, and
     /// its uniform weight.
-    fn start(&mut self) -> (Vec<f64>, f64) {
-        let hub_pages = self.region.hub_pages();
-        let mut starts = vec![0.0; hub_pages.len()];
+    fn start(&mut self) -> Result<(Vec<f64>, f64), Interrupted> {
+        let mut starts = vec![0.0; self.region.own(Role::Hub)];
         for vector in &self.starts {
-            let length = norm(hub_pages, vector).max(f64::MIN_POSITIVE);
+            let length = self.region.norm(Role::Hub, vector)?.max(f64::MIN_POSITIVE);
             for (entry, of) in starts.iter_mut().zip(vector) {
                 *entry += of.max(0.0) / length;
             }
         }
-        let mut start = self.region.apply_at(&starts, &mut self.work);
+        let mut start = self.region.authorities_of(&starts, &mut self.work)?;
         let pages = self.region.authority_pages();
-        let length = norm(pages, &start).max(f64::MIN_POSITIVE);
-        let uniform_weight = UNIFORM_WEIGHT / pages.iter().sum::<f64>().sqrt();
+        let length = self
+            .region
+            .norm(Role::Authority, &start)?
+            .max(f64::MIN_POSITIVE);
+        let sum = |range: Range<usize>| [pages[range].iter().sum::<f64>()];
+        let [all] = self.region.sums(Role::Authority, sum)?;
+        let uniform_weight = UNIFORM_WEIGHT / all.sqrt();
         for (entry, pages) in start.iter_mut().zip(pages) {
             *entry = if *pages > 0.0 {
                 *entry / length + uniform_weight
@@ -324,9 +359,9 @@ impl Approximate {
                 0.0
             };
         }
-        let length = norm(pages, &start);
+        let length = self.region.norm(Role::Authority, &start)?;
         scale(&mut start, 1.0 / length);
-        (start, uniform_weight / length)
+        Ok((start, uniform_weight / length))
     }
 
     /// Quantises weights, in units of `least`.
@@ -342,54 +377,6 @@ impl Approximate {
             };
         }
     }
-
-    /// Returns the quantised scores, restricted to their densest connected part.
-    fn place(&mut self, graph: &HubGraph, left: &Remaining, vector: &[f64]) -> Place {
-        let of_left = |(at, x): (usize, &f64)| if self.is_linked(at) { x.max(0.0) } else { 0.0 };
-        let mut x: Vec<f64> = vector.iter().enumerate().map(of_left).collect();
-        let top = largest(&x);
-        for x in &mut x {
-            *x = quantize::score(quantize::score_code(*x / top));
-        }
-        let mut hubs = self.region.apply_a(&x, &mut self.work);
-        let region = &self.region;
-        densest_part(graph, left, region, &mut x, &mut hubs, &mut self.work);
-        Place {
-            lambda: self.quotient(&x, &hubs),
-            x,
-            hubs,
-        }
-    }
-
-    fn principal(&self, place: Place) -> Principal {
-        let Place {
-            mut x,
-            mut hubs,
-            lambda,
-        } = place;
-        for (scores, pages) in [
-            (&mut x, self.region.authority_pages()),
-            (&mut hubs, self.region.hub_pages()),
-        ] {
-            let length = norm(pages, scores);
-            scale(scores, 1.0 / length);
-        }
-        let doubt = (!self.is_within_bound(lambda)).then_some(Doubt::Value { gap: 0.0 });
-        Principal {
-            sigma: lambda.sqrt(),
-            upper: f64::INFINITY,
-            gap: 0.0,
-            hub_errors: vec![0.0; hubs.len()],
-            authority_errors: vec![0.0; x.len()],
-            hub_scores: hubs,
-            authority_scores: x,
-            doubt,
-            is_exact: true,
-            is_refined: true,
-            ritz_vectors: StartVectors::default(),
-            region: self.region.clone(),
-        }
-    }
 }
 
 impl Ranker for Approximate {
@@ -403,7 +390,7 @@ impl Ranker for Approximate {
         let tries_cached = self.pause == 0;
         self.pause = self.pause.saturating_sub(1);
         let cached_step = if tries_cached {
-            self.next_cached()
+            self.next_cached()?
         } else {
             None
         };
@@ -412,7 +399,7 @@ impl Ranker for Approximate {
         } else {
             if let Some(next) = self.cached.front().filter(|_| tries_cached) {
                 let scores = self.scores(next);
-                let hub_vector = self.region.apply_a(&scores, &mut self.work);
+                let hub_vector = self.region.hubs_of(&scores, &mut self.work)?;
                 self.starts.insert(0, hub_vector);
                 self.starts.truncate(STARTS);
             }
@@ -420,10 +407,11 @@ impl Ranker for Approximate {
             else {
                 return Ok(None);
             };
-            match self.first_within_bound(&candidates) {
+            match self.first_within_bound(&candidates)? {
                 Some((mut cached_step, place)) => {
-                    if !step.weights.is_empty() {
+                    if step.has_weights {
                         cached_step.weights = step.weights;
+                        cached_step.has_weights = true;
                     }
                     (cached_step, place, Origin::Bounded)
                 }
@@ -438,7 +426,7 @@ impl Ranker for Approximate {
             self.pause = ((1 << extra) - 1_u32).min(MAX_PAUSE);
         }
         self.pending = Some((step, self.upper, origin));
-        Ok(Some(Next::Solved(Arc::new(self.principal(place)))))
+        Ok(Some(Next::Solved(Arc::new(self.principal(place)?))))
     }
 
     fn pages_removed(&mut self, _graph: &HubGraph, left: &Remaining, touched: &Touched) {

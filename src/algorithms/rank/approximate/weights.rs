@@ -8,6 +8,8 @@ use super::super::quantize;
 use super::super::region::Region;
 use super::super::vector_block::BufferPool;
 use super::super::work::Work;
+use crate::graph::{Role, number};
+use crate::watch::Interrupted;
 
 /// Sums of weights below this are exact.
 const EXACT: f64 = (1_u64 << 42) as f64;
@@ -61,28 +63,26 @@ impl Weights {
         y: Vec<f64>,
         pool: &mut BufferPool,
         work: &mut Work,
-    ) -> Self {
-        let (image, _) = pool.multiply(region.authority_side(), &y, work);
-        Self {
+    ) -> Result<Self, Interrupted> {
+        let (image, _) = region.multiply(Role::Authority, &y, pool, work)?;
+        Ok(Self {
             y,
             image,
             raised: Vec::new(),
-        }
+        })
     }
 
     /// Returns the bound that the weights prove.
-    pub(super) fn bound(&self, region: &Region) -> f64 {
+    pub(super) fn bound(&self, region: &Region) -> Result<f64, Interrupted> {
         let inflate = 1.0 + region.rounding();
-        let entries = self.image.iter().zip(&self.y);
-        let ratios = region.authority_pages().iter().zip(entries);
-        let ratios = ratios.map(|(pages, (image, y))| {
-            if *pages > 0.0 {
-                image * inflate / y
+        let pages = region.authority_pages();
+        region.largest(Role::Authority, |at| {
+            if pages[at] > 0.0 {
+                self.image[at] * inflate / self.y[at]
             } else {
                 0.0
             }
-        });
-        ratios.fold(0.0, f64::max)
+        })
     }
 
     /// Returns the codes of weights above 1 in class order, given the `original` codes before
@@ -111,7 +111,7 @@ impl Weights {
     }
 
     /// Raises the weights until they prove this bound; returns `false` if that takes more than
-    /// `max_reads` reads. The weights are valid in any case.
+    /// `max_reads` reads, in all processes together. The weights are valid in any case.
     pub(super) fn raise(
         &mut self,
         region: &Region,
@@ -119,81 +119,135 @@ impl Weights {
         max_reads: usize,
         scratch: &mut Scratch,
         work: &mut Work,
-    ) -> bool {
+    ) -> Result<bool, Interrupted> {
         scratch.added.resize(region.hubs().len(), 0.0);
         scratch.raises.clear();
         scratch.raises.resize(self.y.len(), 0);
         scratch.is_pending.resize(self.y.len(), false);
         let inflate = (1.0 + region.rounding()) / mu * (1.0 + 8.0 * f64::EPSILON);
         let pages = region.authority_pages();
-        let is_violated = |y: f64, image: f64, pages: f64| image * inflate > y && pages > 0.0;
         // Start from the violated entries; later rounds test what changed.
-        let entries = self.y.iter().zip(&self.image).zip(pages).zip(0_u32..);
-        let violated =
-            entries.filter(|(((y, image), pages), _)| is_violated(**y, **image, **pages));
-        let mut pending: Vec<u32> = violated.map(|(_, at)| at).collect();
+        let own = 0..number(region.own(Role::Authority));
+        let is_violated = |at: &u32| {
+            let at = *at as usize;
+            self.image[at] * inflate > self.y[at] && pages[at] > 0.0
+        };
+        let mut pending: Vec<u32> = own.filter(is_violated).collect();
         let mut reads = 0;
-        let mut touched = Vec::new();
         let mut raised = Vec::new();
-        while !pending.is_empty() {
+        loop {
             // All weights of a round are raised by the images before it.
-            raised.clear();
-            for &v in &pending {
-                let at = v as usize;
-                let need = self.image[at] * inflate;
-                if need <= self.y[at] || pages[at] == 0.0 {
-                    continue;
+            let is_bounded = self.needed(&pending, inflate, pages, scratch, &mut raised);
+            let mut changed = self.change_sums(&raised, region, scratch);
+            let counts = [pending.len() as u64, reads, u64::from(!is_bounded)];
+            let (hubs, added) = (Role::Hub, &mut scratch.added);
+            let counts = region.fold_sparse_ghosts(hubs, &mut changed, added, counts)?;
+            let [all_pending, all_reads, unbounded] = counts;
+            let is_over = all_reads > max_reads as u64;
+            if all_pending == 0 || is_over || unbounded > 0 {
+                for hub in changed {
+                    scratch.added[hub as usize] = 0.0;
                 }
-                let count = &mut scratch.raises[at];
-                let shortfall = (1.0 - self.y[at] / need).min(MAX_EXTRA_SURPLUS);
-                let surplus = (SURPLUS + shortfall) * f64::exp2(-f64::from(*count / HALVING));
-                *count = count.saturating_add(1);
-                let Some(code) = quantize::weight_code(need * (1.0 + surplus)) else {
-                    *work += reads as u64;
-                    return false;
-                };
-                raised.push((v, quantize::weight(code)));
-            }
-            pending.clear();
-            for &(v, y) in &raised {
-                self.raised.push(v);
-                let at = v as usize;
-                let delta = pages[at] * (y - std::mem::replace(&mut self.y[at], y));
-                let citers = region.citers().list(v);
-                reads += citers.len();
-                for &hub in citers {
-                    let added = &mut scratch.added[hub as usize];
-                    if *added == 0.0 {
-                        touched.push(hub);
-                    }
-                    *added += delta;
-                }
-            }
-            // Only the rows of hubs whose sum changed are read.
-            for hub in touched.drain(..) {
-                let delta = std::mem::take(&mut scratch.added[hub as usize])
-                    * region.hub_pages()[hub as usize];
-                if delta == 0.0 {
-                    continue;
-                }
-                let row = region.rows().list(hub);
-                reads += row.len();
-                for &v in row {
-                    self.image[v as usize] += delta;
-                    if !std::mem::replace(&mut scratch.is_pending[v as usize], true) {
-                        pending.push(v);
-                    }
-                }
-            }
-            for &v in &pending {
-                scratch.is_pending[v as usize] = false;
-            }
-            if reads > max_reads {
                 break;
             }
+            for &(v, y) in &raised {
+                self.raised.push(v);
+                self.y[v as usize] = y;
+                reads += region.citers().list(v).len() as u64;
+            }
+            self.update_images(region, changed, scratch, &mut pending, &mut reads)?;
         }
-        *work += reads as u64;
-        pending.is_empty() && self.image.iter().all(|image| *image < EXACT)
+        *work += reads;
+        let own = &self.image[..region.own(Role::Authority)];
+        let is_proof = pending.is_empty() && own.iter().all(|image| *image < EXACT);
+        Ok(region.sum_counts([u64::from(!is_proof)])? == [0])
+    }
+
+    /// Finds the weights that the pending entries need. Returns `false` if one of them is too large.
+    fn needed(
+        &self,
+        pending: &[u32],
+        inflate: f64,
+        pages: &[f64],
+        scratch: &mut Scratch,
+        raised: &mut Vec<(u32, f64)>,
+    ) -> bool {
+        raised.clear();
+        for &v in pending {
+            let at = v as usize;
+            let need = self.image[at] * inflate;
+            if need <= self.y[at] || pages[at] == 0.0 {
+                continue;
+            }
+            let count = &mut scratch.raises[at];
+            let shortfall = (1.0 - self.y[at] / need).min(MAX_EXTRA_SURPLUS);
+            let surplus = (SURPLUS + shortfall) * f64::exp2(-f64::from(*count / HALVING));
+            *count = count.saturating_add(1);
+            let Some(code) = quantize::weight_code(need * (1.0 + surplus)) else {
+                return false;
+            };
+            raised.push((v, quantize::weight(code)));
+        }
+        true
+    }
+
+    /// Returns the hubs whose sums change by raised weights. `scratch` then has the changes.
+    fn change_sums(
+        &self,
+        raised: &[(u32, f64)],
+        region: &Region,
+        scratch: &mut Scratch,
+    ) -> Vec<u32> {
+        let mut changed = Vec::new();
+        let pages = region.authority_pages();
+        for &(v, y) in raised {
+            let delta = pages[v as usize] * (y - self.y[v as usize]);
+            for &hub in region.citers().list(v) {
+                let added = &mut scratch.added[hub as usize];
+                if *added == 0.0 {
+                    changed.push(hub);
+                }
+                *added += delta;
+            }
+        }
+        changed
+    }
+
+    /// Updates the images by the sums of hubs that changed. `pending` becomes the entries whose image changed.
+    fn update_images(
+        &mut self,
+        region: &Region,
+        changed: Vec<u32>,
+        scratch: &mut Scratch,
+        pending: &mut Vec<u32>,
+        reads: &mut u64,
+    ) -> Result<(), Interrupted> {
+        let added = &mut scratch.added;
+        let mut deltas = Vec::with_capacity(changed.len());
+        for hub in changed {
+            let delta = std::mem::take(&mut added[hub as usize]) * region.hub_pages()[hub as usize];
+            if delta != 0.0 {
+                deltas.push((hub, delta));
+            }
+        }
+        // Only the rows of hubs whose sum changed are read.
+        pending.clear();
+        let of_ghosts = region.announce(Role::Hub, &deltas)?;
+        let own = region.own(Role::Authority);
+        for (hub, delta) in deltas.into_iter().chain(of_ghosts) {
+            let row = region.rows().list(hub).iter();
+            for &v in row.filter(|v| (**v as usize) < own) {
+                *reads += 1;
+                self.image[v as usize] += delta;
+                if !std::mem::replace(&mut scratch.is_pending[v as usize], true) {
+                    pending.push(v);
+                }
+            }
+        }
+        for &v in &*pending {
+            scratch.is_pending[v as usize] = false;
+        }
+        Ok(())
     }
 }
 
@@ -231,20 +285,20 @@ mod tests {
             }
             let image = region.apply_m(&power, &mut work);
             let along: f64 = image.iter().copied().fold(0.0, f64::max);
-            let mut weights = Weights::new(&region, vec![1.0; power.len()], &mut BufferPool::default(), &mut work);
+            let mut weights = Weights::new(&region, vec![1.0; power.len()], &mut BufferPool::default(), &mut work).unwrap();
             let mut scratch = Scratch::default();
             let bound = along * ratio;
-            prop_assert!(weights.raise(&region, bound, usize::MAX, &mut scratch, &mut work));
-            prop_assert!(weights.bound(&region) <= bound);
-            let recomputed = Weights::new(&region, weights.y.clone(), &mut BufferPool::default(), &mut work);
+            prop_assert!(weights.raise(&region, bound, usize::MAX, &mut scratch, &mut work).unwrap());
+            prop_assert!(weights.bound(&region).unwrap() <= bound);
+            let recomputed = Weights::new(&region, weights.y.clone(), &mut BufferPool::default(), &mut work).unwrap();
             prop_assert_eq!(&recomputed.image, &weights.image);
             // Nothing proves less than the largest eigenvalue.
-            let least = weights.bound(&region).min(recomputed.bound(&region));
+            let least = weights.bound(&region).unwrap().min(recomputed.bound(&region).unwrap());
             prop_assert!(least >= along * (1.0 - 1e-6), "{} of {}", least, along);
-            let given_up = weights.raise(&region, along * 0.9, 100_000, &mut scratch, &mut work);
+            let given_up = weights.raise(&region, along * 0.9, 100_000, &mut scratch, &mut work).unwrap();
             prop_assert!(!given_up);
-            let recomputed = Weights::new(&region, weights.y.clone(), &mut BufferPool::default(), &mut work);
-            prop_assert!(recomputed.bound(&region) >= along * (1.0 - 1e-6));
+            let recomputed = Weights::new(&region, weights.y.clone(), &mut BufferPool::default(), &mut work).unwrap();
+            prop_assert!(recomputed.bound(&region).unwrap() >= along * (1.0 - 1e-6));
         }
     }
 }

@@ -5,67 +5,91 @@ use crate::engine::plan::{CorePlan, PlanOptions, ResolvedPlan};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::graph::{Csr, NONE, number};
 use seedbank_algorithms::page::PageId;
-use seedbank_algorithms::rank::{CachedStep, CachedSteps, ProvenStep};
+use seedbank_algorithms::rank::{CachedStep, CachedSteps};
 use seedbank_store::records::{EvidenceSeries, RefreshId};
 use seedbank_store::step_cache::StepCacheRecord;
 use seedbank_store::{Changes, Store, StoreError, tables};
 
-/// Loads the cached steps of a refresh, with groups in the numbers of the current graph. Returns
-/// none if the plan is exact or had other parameters.
-pub(super) fn load(
+/// The cached steps of a refresh as they are stored.
+#[derive(Default)]
+pub(super) struct StoredSteps {
+    /// The grouped pages, and the group of each.
+    pub(super) pages: Vec<PageId>,
+    pub(super) groups: Vec<u32>,
+    pub(super) steps: Vec<CachedStep>,
+}
+
+/// Reads the cached steps of a refresh. Returns none if the plan is exact or had other parameters.
+pub(super) fn read(
     store: &Store,
     refresh: Option<RefreshId>,
     plan: &CorePlan,
-    hubs: &LoadedHubGraph,
-) -> Result<CachedSteps> {
-    let mut kept = CachedSteps::default();
+) -> Result<StoredSteps> {
+    let mut stored = StoredSteps::default();
     let Some(refresh) = refresh.filter(|_| !plan.params.within.is_exact()) else {
-        return Ok(kept);
+        return Ok(stored);
     };
     let record = store.need(&tables::REFRESHES, &refresh)?;
     match PlanOptions::from_stored(&record.settings)?.resolve()? {
         ResolvedPlan::Cores(previous_plan) if plan.can_reuse(&previous_plan) => {}
-        _ => return Ok(kept),
+        _ => return Ok(stored),
     }
     let Some(EvidenceSeries { series, .. }) = record.standings else {
-        return Ok(kept);
+        return Ok(stored);
     };
     for entry in store.scan_under(&tables::STEP_CACHE, &series.to_be_bytes())? {
         let ((_, rank), record) = entry?;
         if rank == 0 {
-            kept.groups = groups(&record, hubs);
+            (stored.pages, stored.groups) = (record.pages, record.groups);
             continue;
         }
-        let groups = kept.groups.len();
-        let scored = record.scores.last().map(|last| last.0);
-        let last = record.weights.last().map(|last| last.0).max(scored);
-        if last.is_some_and(|last| last as usize >= groups) {
+        let step = CachedStep {
+            scores: record.scores,
+            weights: record.weights,
+        };
+        let groups = count_groups(&stored.groups);
+        if let Some(last) = last_group(&step).filter(|last| *last >= groups) {
             return Err(EngineError::DamagedCache(StoreError::Damaged {
                 table: tables::STEP_CACHE.name,
                 key: format!("series {series}, core {rank}"),
-                what: format!(
-                    "expected a group below {groups}, found {}",
-                    last.unwrap_or(0)
-                ),
+                what: format!("expected a group below {groups}, found {last}"),
             }));
         }
-        kept.steps.push(CachedStep {
-            scores: record.scores,
-            weights: record.weights,
-        });
+        stored.steps.push(step);
     }
-    Ok(kept)
+    Ok(stored)
 }
 
-/// Returns the numbers of the pages of each group, without those that left the graph.
-fn groups(record: &StepCacheRecord, hubs: &LoadedHubGraph) -> Csr {
-    let pages = record.groups.iter().zip(&record.pages);
-    let numbers = pages.filter_map(|(group, page)| Some((*group, hubs.number(*page)?)));
-    let mut numbers: Vec<(u32, u32)> = numbers.collect();
+impl StoredSteps {
+    /// Returns the steps with groups in the numbers of a graph, without pages that left it.
+    pub(super) fn on_graph(self, hubs: &LoadedHubGraph) -> CachedSteps {
+        let pages = self.groups.iter().zip(&self.pages);
+        let numbers = pages.filter_map(|(group, page)| Some((*group, hubs.number(*page)?)));
+        CachedSteps {
+            groups: groups_of(numbers.collect(), count_groups(&self.groups)),
+            steps: self.steps,
+        }
+    }
+}
+
+/// Returns the number of groups, given those of all grouped pages.
+pub(super) fn count_groups(groups: &[u32]) -> u32 {
+    groups.iter().max().map_or(0, |last| last.saturating_add(1))
+}
+
+/// Returns the largest group of a step; `None` if it has none.
+pub(super) fn last_group(step: &CachedStep) -> Option<u32> {
+    let scored = step.scores.iter().map(|entry| entry.0);
+    let weighted = step.weights.iter().map(|entry| entry.0);
+    scored.chain(weighted).max()
+}
+
+/// Returns the numbers of the pages of each group, given pairs of a group and a number.
+pub(super) fn groups_of(mut numbers: Vec<(u32, u32)>, count: u32) -> Csr {
     numbers.sort_unstable();
     let mut rest = numbers.as_slice();
     let mut groups = Csr::default();
-    for group in 0..record.groups.iter().max().map_or(0, |last| last + 1) {
+    for group in 0..count {
         let (own, others) = rest.split_at(rest.partition_point(|of| of.0 == group));
         groups.push(own.iter().map(|of| of.1));
         rest = others;
@@ -73,27 +97,40 @@ fn groups(record: &StepCacheRecord, hubs: &LoadedHubGraph) -> Csr {
     groups
 }
 
+/// The steps of a refresh, to be stored.
+pub(super) struct NewSteps<'a, P> {
+    /// The pages of classes, by number, in the order of their first pages.
+    pub(super) classes: &'a Csr,
+    /// Returns the page with a number, if it is one of a class.
+    pub(super) page: P,
+    /// Entries are by class, each class at most once.
+    pub(super) steps: Vec<&'a CachedStep>,
+}
+
 /// Stores the steps of a refresh in place of those of the previous one of the series, as far as they
-/// differ. `loaded` are those of the previous one that [`load`] returned for this graph.
+/// differ. `loaded` are those of the previous one, with groups in the numbers of this graph.
 ///
 /// Cost: the pages of the steps, and what differs; without loaded steps one scan of the stored keys.
 pub(super) fn put(
     store: &Store,
     changes: &mut Changes,
     series: RefreshId,
-    hubs: &LoadedHubGraph,
     loaded: &CachedSteps,
-    steps: &[ProvenStep],
+    new: &NewSteps<'_, impl Fn(u32) -> Option<PageId>>,
 ) -> Result<()> {
+    let NewSteps {
+        classes,
+        page,
+        steps,
+    } = new;
     let prefix = series.to_be_bytes();
     if steps.is_empty() {
         return Ok(changes.delete_under(store, &tables::STEP_CACHE, &prefix)?);
     }
     // Classes are renumbered by every load, so steps are stored with groups of pages instead. Only
     // groups that a step names are stored.
-    let classes = hubs.graph.authority_members();
     let mut named = vec![false; classes.len()];
-    for ProvenStep { cached, .. } in steps {
+    for cached in steps {
         let scores = cached.scores.iter().map(|entry| entry.0);
         for class in scores.chain(cached.weights.iter().map(|entry| entry.0)) {
             named[class as usize] = true;
@@ -102,7 +139,7 @@ pub(super) fn put(
     let named = (0_u32..).zip(&named).filter(|(_, named)| **named);
     let named: Vec<u32> = named.map(|(class, _)| class).collect();
     let members: usize = named.iter().map(|class| classes.list(*class).len()).sum();
-    let kept = kept_groups(loaded, classes, &named, hubs.pages.len());
+    let kept = kept_groups(loaded, classes, &named);
     // Groups are numbered below the number of their pages, which bounds what a reader allocates.
     let are_kept = kept
         .iter()
@@ -128,8 +165,10 @@ pub(super) fn put(
                 .ok_or(EngineError::Internal("more groups than pages"))?;
             *group = next.0;
         }
-        let members = classes.list(class).iter();
-        pages.extend(members.map(|number| (hubs.pages[*number as usize], *group)));
+        for number in classes.list(class) {
+            let unknown = EngineError::Internal("a page of a class has no id");
+            pages.push((page(*number).ok_or(unknown)?, *group));
+        }
     }
     pages.sort_unstable();
     let (pages, of_pages) = pages.into_iter().unzip();
@@ -142,7 +181,7 @@ pub(super) fn put(
     if loaded_steps.is_empty() || store.need(&tables::STEP_CACHE, &key)? != record {
         changes.put(&tables::STEP_CACHE, &key, &record)?;
     }
-    for (at, ProvenStep { cached, .. }) in steps.iter().enumerate() {
+    for (at, cached) in steps.iter().enumerate() {
         let (scores, weights) = (
             by_group(&cached.scores, &groups),
             by_group(&cached.weights, &groups),
@@ -176,8 +215,10 @@ pub(super) fn put(
 
 /// Returns the loaded group with the same pages for each of the `named` classes; [`NONE`] if there is
 /// none.
-fn kept_groups(loaded: &CachedSteps, classes: &Csr, named: &[u32], pages: usize) -> Vec<u32> {
-    let mut group_of = vec![NONE; pages];
+fn kept_groups(loaded: &CachedSteps, classes: &Csr, named: &[u32]) -> Vec<u32> {
+    let lists = [&loaded.groups, classes];
+    let last = lists.iter().flat_map(|of| of.entries()).max();
+    let mut group_of = vec![NONE; last.map_or(0, |last| *last as usize + 1)];
     for group in 0..number(loaded.groups.len()) {
         for page in loaded.groups.list(group) {
             group_of[*page as usize] = group;

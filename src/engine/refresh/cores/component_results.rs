@@ -34,6 +34,29 @@ pub(crate) struct ComponentResults {
     changed: Option<Changed>,
 }
 
+/// A component of a graph that several processes share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ShareComponent {
+    /// The smallest id of its pages.
+    pub(crate) name: PageId,
+    pub(crate) pages: u32,
+    /// The largest row sum of its authorities.
+    pub(crate) row_sum: u64,
+}
+
+/// Returns the origin of each core, if it was reused, and its sigma.
+fn origins_with_sigma(selection: &Selection) -> Vec<(Option<CoreOrigin>, f64)> {
+    let origins = selection.origins.iter();
+    let origins = origins.map(|origin| origin.map(CoreOrigin::from_packed));
+    let sigmas = selection.cores.iter().map(|core| core.sigma);
+    origins.zip(sigmas).collect()
+}
+
+/// Returns an upper bound on the sigma of a component, given its largest row sum.
+fn sigma_bound(row_sum: u64) -> f64 {
+    (row_sum as f64).sqrt() * (1.0 + 4.0 * f64::EPSILON)
+}
+
 /// Converts the next step of a component.
 pub(crate) fn ahead(hubs: &LoadedHubGraph, found: &ComponentResult) -> Option<NextStep> {
     let (sigma, best) = found.ahead?;
@@ -80,14 +103,30 @@ impl ComponentResults {
             };
             (name, finding)
         });
-        let origins = selection.origins.iter();
-        let origins = origins.map(|origin| origin.map(CoreOrigin::from_packed));
         Self {
             by_component: by_component.collect(),
-            cores: origins
-                .zip(selection.cores.iter().map(|core| core.sigma))
-                .collect(),
+            cores: origins_with_sigma(selection),
             changed,
+        }
+    }
+
+    /// Returns those of a selection within a tolerance by several processes, which caches steps instead: the components are
+    /// only counted.
+    pub(crate) fn of_share(components: &[ShareComponent], selection: &Selection) -> Self {
+        let by_component = components.iter().map(|component| {
+            let finding = NewResult {
+                pages: component.pages,
+                fingerprint: [0; 16],
+                cores: Vec::new(),
+                next: sigma_bound(component.row_sum),
+                ahead: None,
+            };
+            (component.name, finding)
+        });
+        Self {
+            by_component: by_component.collect(),
+            cores: origins_with_sigma(selection),
+            changed: None,
         }
     }
 

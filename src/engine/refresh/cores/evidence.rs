@@ -27,21 +27,44 @@ pub(crate) struct CoresEvidence {
     standings: NewPageEvidence,
 }
 
-/// Collects the evidence of a selection. `targets` are those of seeds whose components are not
-/// loaded. Cost: passes over the graph's merged entries and its pages.
-pub(crate) fn gather(
+/// Returns for each core its authorities to which its seed links. `targets` are those of seeds whose components are not
+/// loaded.
+pub(crate) fn led_to(
     hubs: &LoadedHubGraph,
     selection: &Selection,
-    rule: Rule,
     targets: &BTreeMap<PageId, Vec<PageId>>,
+) -> Vec<Vec<u32>> {
+    let page = |n: u32| hubs.pages[n as usize];
+    let of_core = |core: &Core| {
+        let row = hubs.graph.hub_class(core.seed);
+        let row = row.map_or(&[][..], |class| hubs.graph.rows().list(class));
+        let targets = targets.get(&page(core.seed));
+        let linked = |number: &u32| {
+            if let Some(targets) = targets {
+                return targets.binary_search(&page(*number)).is_ok();
+            }
+            let class = hubs.graph.authority_class(*number);
+            class.is_some_and(|class| row.binary_search(&class).is_ok())
+        };
+        core.authorities.iter().copied().filter(linked).collect()
+    };
+    selection.cores.iter().map(of_core).collect()
+}
+
+/// Collects the evidence of a selection. `pages` has the page of each number, and `led_to` what [`led_to`] returns.
+pub(crate) fn gather(
+    pages: &[PageId],
+    selection: &Selection,
+    rule: Rule,
+    led_to: &[Vec<u32>],
     standings: NewPageEvidence,
 ) -> CoresEvidence {
     let mut members = Vec::new();
     let mut cores = Vec::new();
-    for (rank, core) in (1..).zip(&selection.cores) {
+    for ((rank, core), leads_to) in (1..).zip(&selection.cores).zip(led_to) {
         let of_hubs = places(&core.hubs, &core.hub_scores);
         let of_authorities = places(&core.authorities, &core.authority_scores);
-        cores.push(core_evidence(hubs, core, &of_hubs, rule, targets));
+        cores.push(core_evidence(pages, core, &of_hubs, rule, leads_to));
         let mut of_core: BTreeMap<u32, Member> = BTreeMap::new();
         let nothing = Member {
             core: rank,
@@ -55,7 +78,7 @@ pub(crate) fn gather(
             of_core.entry(page).or_insert(nothing).authority = Some(place);
         }
         let of_core = of_core.into_iter();
-        members.extend(of_core.map(|(page, member)| (hubs.pages[page as usize], member)));
+        members.extend(of_core.map(|(page, member)| (pages[page as usize], member)));
     }
     CoresEvidence {
         members,
@@ -91,29 +114,17 @@ fn places(pages: &[u32], scores: &[f64]) -> Vec<SidePlace> {
 }
 
 fn core_evidence(
-    hubs: &LoadedHubGraph,
+    pages: &[PageId],
     core: &Core,
     of_hubs: &[SidePlace],
     rule: Rule,
-    targets: &BTreeMap<PageId, Vec<PageId>>,
+    leads_to: &[u32],
 ) -> CoreEvidence {
-    let page = |n: u32| hubs.pages[n as usize];
+    let page = |n: u32| pages[n as usize];
     let sites = |numbers: &[u32]| -> u32 {
         let sites: BTreeSet<SiteId> = numbers.iter().map(|&n| page(n).site()).collect();
         number(sites.len())
     };
-    let row = hubs.graph.hub_class(core.seed);
-    let row = row.map_or(&[][..], |class| hubs.graph.rows().list(class));
-    let targets = targets.get(&page(core.seed));
-    let linked = |number: &u32| {
-        if let Some(targets) = targets {
-            return targets.binary_search(&page(*number)).is_ok();
-        }
-        let class = hubs.graph.authority_class(*number);
-        class.is_some_and(|class| row.binary_search(&class).is_ok())
-    };
-    // Authorities of the core to which its seed links.
-    let leads_to: Vec<u32> = core.authorities.iter().copied().filter(linked).collect();
     let at_seed = core.hubs.iter().position(|hub| *hub == core.seed);
     let others = of_hubs
         .iter()
@@ -158,7 +169,7 @@ fn core_evidence(
         ),
         since: 0,
         leads_to: number(leads_to.len()),
-        leads_to_sites: sites(&leads_to),
+        leads_to_sites: sites(leads_to),
         first: leads_to.iter().take(MAX_NAMED).map(|&n| page(n)).collect(),
         runner_up: runner_up.map(|(place, &hub)| (page(hub), place.score)),
         weakest_hub: weakest(&core.hubs, &core.hub_scores),

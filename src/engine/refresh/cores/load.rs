@@ -33,7 +33,7 @@ pub(crate) struct LoadedHubGraph {
 }
 
 /// Ineligible pages by id, with the reason.
-type Ineligible = Vec<(PageId, LinkStatus)>;
+pub(super) type Ineligible = Vec<(PageId, LinkStatus)>;
 
 impl LoadedHubGraph {
     /// Returns the page's number; `None` if it is not included.
@@ -79,33 +79,11 @@ impl LoadedHubGraph {
         watch: &dyn Watch,
     ) -> Result<Self> {
         let image = load_image(store, ImageLinks::InterSite, watch)?;
-        let filter = PageFilter::new(store, plan, excluded, watch)?;
-        let is_excluded = match excluded {
-            Some(_) => read_records(store, &image, watch, |site, page| {
-                filter.is_excluded(site, page)
-            })?,
-            None => Vec::new(),
-        };
+        let reasons = Reasons::read(store, plan, excluded, &image, watch)?;
         watch.stage("load links", None);
         let linked = linked_pages(&image);
-        let reason = |slot: u32| {
-            let is_excluded = is_excluded.get(slot as usize).is_some_and(|is| *is);
-            let state = match (image.is_live(slot), image.is_crawled(slot)) {
-                (true, true) => PageState::Crawled,
-                (true, false) => PageState::Known,
-                (false, _) => PageState::Gone,
-            };
-            filter.reason_for(state, image.is_spam(slot), is_excluded)
-        };
-        let numbering = Numbering::by_url(&image, |slot| {
-            linked[slot as usize] && reason(slot).is_none()
-        })?;
-        let ineligible = image.order().iter().copied();
-        let mut ineligible: Ineligible = ineligible
-            .filter(|slot| linked[*slot as usize])
-            .filter_map(|slot| Some((image.page(slot), reason(slot)?)))
-            .collect();
-        ineligible.par_sort_unstable_by_key(|of| of.0);
+        let numbering = reasons.number_included(&image, &linked)?;
+        let ineligible = reasons.ineligible(&image, &linked);
         let pages = numbering.pages(&image);
         let (rows, members) = numbering.rows(&image);
         let mut all = Rows::new();
@@ -127,8 +105,69 @@ impl LoadedHubGraph {
     }
 }
 
+/// Why pages of a graph image are ineligible.
+pub(super) struct Reasons<'a> {
+    filter: PageFilter<'a>,
+    /// By slot, whether the plan excludes pages; empty if it has no such list.
+    is_excluded: Vec<bool>,
+}
+
+impl<'a> Reasons<'a> {
+    /// Cost: a scan of all pages of the image if the plan excludes pages.
+    pub(super) fn read(
+        store: &'a Store,
+        plan: &CorePlan,
+        excluded: Option<&'a Patterns>,
+        image: &GraphImage,
+        watch: &'a dyn Watch,
+    ) -> Result<Self> {
+        let filter = PageFilter::new(store, plan, excluded, watch)?;
+        let is_excluded = match excluded {
+            Some(_) => read_records(store, image, watch, |site, page| {
+                filter.is_excluded(site, page)
+            })?,
+            None => Vec::new(),
+        };
+        Ok(Self {
+            filter,
+            is_excluded,
+        })
+    }
+
+    /// Returns why the page of a slot is ineligible; `None` if it is included.
+    fn reason(&self, image: &GraphImage, slot: u32) -> Option<LinkStatus> {
+        let is_excluded = self.is_excluded.get(slot as usize).is_some_and(|is| *is);
+        let state = match (image.is_live(slot), image.is_crawled(slot)) {
+            (true, true) => PageState::Crawled,
+            (true, false) => PageState::Known,
+            (false, _) => PageState::Gone,
+        };
+        self.filter
+            .reason_for(state, image.is_spam(slot), is_excluded)
+    }
+
+    /// Numbers the included pages of an image, without ghosts, that are on inter-site links. `linked` has by slot whether
+    /// they are.
+    pub(super) fn number_included(&self, image: &GraphImage, linked: &[bool]) -> Result<Numbering> {
+        Numbering::by_url(image, |slot| {
+            linked[slot as usize] && self.reason(image, slot).is_none()
+        })
+    }
+
+    /// Returns the ineligible pages of an image, without ghosts, that are on inter-site links.
+    pub(super) fn ineligible(&self, image: &GraphImage, linked: &[bool]) -> Ineligible {
+        let ineligible = image.order().iter().copied();
+        let mut ineligible: Ineligible = ineligible
+            .filter(|slot| linked[*slot as usize])
+            .filter_map(|slot| Some((image.page(slot), self.reason(image, slot)?)))
+            .collect();
+        ineligible.par_sort_unstable_by_key(|of| of.0);
+        ineligible
+    }
+}
+
 /// Returns by slot whether pages are on inter-site links.
-fn linked_pages(image: &GraphImage) -> Vec<bool> {
+pub(super) fn linked_pages(image: &GraphImage) -> Vec<bool> {
     let mut linked = vec![false; image.slots()];
     let mut is_read = vec![false; image.row_count()];
     for slot in 0..number(image.slots()) {

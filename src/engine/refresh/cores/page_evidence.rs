@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::cached_cores;
 use super::load::LoadedHubGraph;
 use crate::engine::Result;
@@ -16,16 +18,21 @@ use seedbank_store::evidence::{
 use seedbank_store::page_blocks::{PageBlock, place};
 use seedbank_store::records::{EvidenceSeries, RefreshId, RefreshRecord};
 use seedbank_store::tables::{self, PageSetKey};
-use seedbank_store::{Changes, Store, StoreError};
+use seedbank_store::{Changes, Entries, Store, StoreError};
 
 /// A site, and a block of its page indexes.
-type BlockPlace = (SiteId, u32);
+pub(super) type BlockPlace = (SiteId, u32);
 
-/// Page evidence to be stored. For cores that this refresh computed, the refresh in the origin is 0
-/// until it has a number.
+/// Evidence for pages. For cores that this refresh computed, the refresh in the origin is 0 until it has a number.
+#[derive(Default)]
+pub(crate) struct EvidenceBlocks(BTreeMap<BlockPlace, PageBlock<PageEvidence>>);
+
+/// Page evidence to be stored.
 pub(crate) enum NewPageEvidence {
     /// Evidence for all pages.
-    All(BTreeMap<BlockPlace, PageBlock<PageEvidence>>),
+    All(EvidenceBlocks),
+    /// Evidence for the pages of this process, and the number of pages with evidence in all processes.
+    Share(EvidenceBlocks, u64),
     /// Changed blocks, new and old, and the number of pages with evidence.
     Changed(
         BTreeMap<BlockPlace, [Option<PageBlock<PageEvidence>>; 2]>,
@@ -96,20 +103,21 @@ impl<'a> Source<'a> {
             .into_iter()
             .chain(as_authority.map(|near| (near, false)));
         let near = both.min_by_key(|(near, _)| near.core);
-        let near = near.map(|(near, hub)| self.near(near, hub));
+        let near = near.map(|(near, hub)| proximity(near, hub, &self.selection.origins));
         PageEvidence { links, near }
     }
+}
 
-    fn near(&self, near: Nearness, hub: bool) -> CoreProximity {
-        let rank = near.core;
-        let origin = self.selection.origins.get(rank as usize - 1);
-        let origin = origin.copied().flatten().map(CoreOrigin::from_packed);
-        CoreProximity {
-            core: origin.unwrap_or(CoreOrigin { refresh: 0, rank }),
-            hub,
-            links: near.links,
-            score: near.score,
-        }
+/// Returns what is stored of a page near a core, given the origins of cores.
+pub(super) fn proximity(near: Nearness, hub: bool, origins: &[Option<u64>]) -> CoreProximity {
+    let rank = near.core;
+    let origin = origins.get((rank as usize).saturating_sub(1));
+    let origin = origin.copied().flatten().map(CoreOrigin::from_packed);
+    CoreProximity {
+        core: origin.unwrap_or(CoreOrigin { refresh: 0, rank }),
+        hub,
+        links: near.links,
+        score: near.score,
     }
 }
 
@@ -162,19 +170,14 @@ fn numbered(block: &PageBlock<PageEvidence>, refresh: RefreshId) -> PageBlock<Pa
     block
 }
 
-impl NewPageEvidence {
-    /// Computes the evidence for all pages on inter-site links.
-    pub(crate) fn all(
-        hubs: &LoadedHubGraph,
-        components: &WeakComponents,
-        selection: &Selection,
+impl EvidenceBlocks {
+    /// Returns the evidence for included pages and for ineligible ones, both by id.
+    pub(super) fn new(
+        included: impl Iterator<Item = (PageId, PageEvidence)>,
+        ineligible: &[(PageId, LinkStatus)],
     ) -> Self {
-        let source = Source::new(hubs, components, selection);
-        let included = hubs.by_id();
-        let mut included = included
-            .map(|(page, number)| (page, source.standing(number)))
-            .peekable();
-        let ineligible = hubs.ineligible.iter();
+        let mut included = included.peekable();
+        let ineligible = ineligible.iter();
         let mut ineligible = ineligible
             .map(|&(page, links)| (page, PageEvidence { links, near: None }))
             .peekable();
@@ -197,87 +200,136 @@ impl NewPageEvidence {
                 block.clear();
             }
             let Some((key, standing)) = here else {
-                return Self::All(blocks);
+                return Self(blocks);
             };
             at = key;
             block.push(standing);
         }
     }
 
+    /// Returns the number of pages.
+    pub(super) fn pages(&self) -> u64 {
+        self.0.values().map(|block| block.0.len() as u64).sum()
+    }
+
+    /// Adds to `changes` what differs from the last refresh of a series, whose blocks are `stored`. Returns the blocks that
+    /// were written.
+    pub(super) fn put(
+        &self,
+        mut stored: Entries<'_, PageEvidenceKey, PageEvidenceBlock>,
+        changes: &mut Changes,
+        of: SeriesRefresh,
+    ) -> Result<BTreeSet<BlockPlace>> {
+        let mut written = BTreeSet::new();
+        let numbered = |place: &BlockPlace| {
+            let new = self.0.get(place);
+            new.map(|block| numbered(block, of.refresh))
+        };
+        let mut left: BTreeSet<BlockPlace> = self.0.keys().copied().collect();
+        let mut last = None;
+        // The newest version of a block comes first; older ones are not decoded.
+        while let Some(entry) = stored.next_where(|key| last != Some((key.site, key.block))) {
+            let (key, PageEvidenceBlock(stored)) = entry?;
+            let place = (key.site, key.block);
+            last = Some(place);
+            left.remove(&place);
+            let new = numbered(&place);
+            if new != stored {
+                written.insert(place);
+                of.put(changes, place, new)?;
+            }
+        }
+        // Blocks that the series does not have yet.
+        for place in left {
+            written.insert(place);
+            of.put(changes, place, numbered(&place))?;
+        }
+        Ok(written)
+    }
+}
+
+impl NewPageEvidence {
+    /// Computes the evidence for all pages on inter-site links.
+    pub(crate) fn all(
+        hubs: &LoadedHubGraph,
+        components: &WeakComponents,
+        selection: &Selection,
+    ) -> Self {
+        let source = Source::new(hubs, components, selection);
+        let included = hubs.by_id();
+        let included = included.map(|(page, number)| (page, source.standing(number)));
+        Self::All(EvidenceBlocks::new(included, &hubs.ineligible))
+    }
+
     /// Adds to `changes` what differs from the last refresh of the series. Returns what was
-    /// written.
+    /// written; the blocks of a share are not recorded yet.
     pub(crate) fn put(
         &self,
         store: &Store,
         changes: &mut Changes,
-        SeriesRefresh { series, refresh }: SeriesRefresh,
+        of: SeriesRefresh,
         counted: u64,
     ) -> Result<Written> {
-        let mut written = BTreeSet::new();
-        let mut write = |(site, block): BlockPlace, new: Option<PageBlock<PageEvidence>>| {
-            let key = PageEvidenceKey {
-                series,
-                site,
-                block,
-                refresh,
-            };
-            written.insert((site, block));
-            changes.put(&tables::PAGE_EVIDENCE, &key, &PageEvidenceBlock(new))
-        };
-        let pages = match self {
+        let prefix = of.series.to_be_bytes();
+        let (pages, blocks) = match self {
             Self::Changed(blocks, count) => {
+                let mut written = BTreeSet::new();
                 for (&place, [new, old]) in blocks {
-                    let new = new.as_ref().map(|block| numbered(block, refresh));
+                    let new = new.as_ref().map(|block| numbered(block, of.refresh));
                     if new != *old {
-                        write(place, new)?;
+                        written.insert(place);
+                        of.put(changes, place, new)?;
                     }
                 }
-                *count
+                (*count, written)
             }
             Self::All(blocks) => {
-                let mut left: BTreeSet<BlockPlace> = blocks.keys().copied().collect();
-                let mut last = None;
-                let mut stored = store.scan_under(&tables::PAGE_EVIDENCE, &series.to_be_bytes())?;
-                // The newest version of a block comes first; older ones are not decoded.
-                while let Some(entry) = stored.next_where(|key| last != Some((key.site, key.block)))
-                {
-                    let (key, PageEvidenceBlock(stored)) = entry?;
-                    let place = (key.site, key.block);
-                    last = Some(place);
-                    left.remove(&place);
-                    let new = blocks.get(&place).map(|block| numbered(block, refresh));
-                    if new != stored {
-                        write(place, new)?;
-                    }
-                }
-                // Blocks that the series does not have yet.
-                for place in left {
-                    let new = blocks.get(&place).map(|block| numbered(block, refresh));
-                    write(place, new)?;
-                }
-                blocks.values().map(|block| block.0.len() as u64).sum()
+                let stored = store.scan_under(&tables::PAGE_EVIDENCE, &prefix)?;
+                (blocks.pages(), blocks.put(stored, changes, of)?)
+            }
+            Self::Share(blocks, pages) => {
+                let stored = store.scan_local_under(&tables::PAGE_EVIDENCE, &prefix)?;
+                (*pages, blocks.put(stored, changes, of)?)
             }
         };
-        if !written.is_empty() {
-            let blocks: PageSet = written.iter().copied().map(packed).collect();
-            changes.put_page_set(PageSetKey::EvidenceBlocks(refresh), &blocks)?;
-        }
-        Ok(Written {
+        let written = Written {
             record: EvidenceSeries {
-                series,
+                series: of.series,
                 pages,
                 counted,
             },
-            blocks: written,
-        })
+            blocks,
+        };
+        if !matches!(self, Self::Share(..)) {
+            written.record_blocks(changes, of.refresh)?;
+        }
+        Ok(written)
     }
 }
 
 /// A refresh that is being stored, and the series of its page evidence.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct SeriesRefresh {
     pub(crate) series: RefreshId,
     pub(crate) refresh: RefreshId,
+}
+
+impl SeriesRefresh {
+    /// Adds a block to `changes`, or that it no longer exists.
+    fn put(
+        self,
+        changes: &mut Changes,
+        (site, block): BlockPlace,
+        new: Option<PageBlock<PageEvidence>>,
+    ) -> Result<(), StoreError> {
+        let key = PageEvidenceKey {
+            series: self.series,
+            site,
+            block,
+            refresh: self.refresh,
+        };
+        changes.put(&tables::PAGE_EVIDENCE, &key, &PageEvidenceBlock(new))
+    }
 }
 
 /// Page evidence that a refresh wrote.
@@ -294,6 +346,27 @@ impl Written {
             blocks: BTreeSet::new(),
         }
     }
+
+    /// Adds the blocks that another process has written.
+    pub(super) fn add(&mut self, blocks: &PageSet) {
+        let blocks = blocks.iter().map(PageId);
+        self.blocks
+            .extend(blocks.map(|block| (block.site(), block.index())));
+    }
+
+    /// Records in `changes` which blocks the refresh has written.
+    pub(super) fn record_blocks(&self, changes: &mut Changes, refresh: RefreshId) -> Result<()> {
+        if !self.blocks.is_empty() {
+            let blocks = packed_set(&self.blocks);
+            changes.put_page_set(PageSetKey::EvidenceBlocks(refresh), &blocks)?;
+        }
+        Ok(())
+    }
+}
+
+/// Encodes blocks as a set of pages.
+pub(super) fn packed_set(blocks: &BTreeSet<BlockPlace>) -> PageSet {
+    blocks.iter().copied().map(packed).collect()
 }
 
 /// Deletes page evidence that no refresh needs once those in `pruned` are gone, and all cached

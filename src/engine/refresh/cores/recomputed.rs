@@ -80,6 +80,30 @@ pub(crate) struct Recomputation<'a> {
     pub(crate) warm_start: bool,
 }
 
+/// Groups the recomputed cores of a run without cached results of components.
+pub(crate) fn without_components(reused: &[bool], warm_start: bool) -> Vec<RecomputedCores> {
+    let ranked = (1..).zip(reused);
+    let cores: Vec<u32> = ranked
+        .filter(|(_, reused)| !**reused)
+        .map(|(rank, _)| rank)
+        .collect();
+    let costs = RecomputedCores {
+        cores,
+        reason: if warm_start {
+            RecomputeReason::Bound
+        } else {
+            RecomputeReason::Cold
+        },
+        changes: Vec::new(),
+        more: 0,
+    };
+    if costs.cores.is_empty() {
+        Vec::new()
+    } else {
+        vec![costs]
+    }
+}
+
 impl Recomputation<'_> {
     /// Groups the recomputed cores by reason and component.
     ///

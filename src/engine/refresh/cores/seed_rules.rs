@@ -12,10 +12,22 @@ use seedbank_store::{Store, tables};
 /// Number of rejections by each policy.
 pub(crate) type Rejections = BTreeMap<RejectionReason, u64>;
 
+/// The pages of cores, by their numbers in the graph.
+pub(super) trait PageLookup: Send {
+    /// Returns the page with a number; `None` if there is none.
+    fn page(&self, number: u32) -> Option<PageId>;
+}
+
+impl PageLookup for &LoadedHubGraph {
+    fn page(&self, number: u32) -> Option<PageId> {
+        self.pages.get(number as usize).copied()
+    }
+}
+
 /// Policies, applied core by core.
-pub(crate) struct PolicySeedRules<'a> {
+pub(super) struct PolicySeedRules<'a, P> {
     store: &'a Store,
-    hubs: &'a LoadedHubGraph,
+    pub(super) pages: P,
     rules: &'a LoadedPolicy,
     caps: Caps,
     remaining: u32,
@@ -23,11 +35,11 @@ pub(crate) struct PolicySeedRules<'a> {
     failed: Option<EngineError>,
 }
 
-impl<'a> PolicySeedRules<'a> {
+impl<'a, P: PageLookup> PolicySeedRules<'a, P> {
     /// Creates the state before the first core, with pins counted as seeds.
-    pub(crate) fn new(
+    pub(super) fn new(
         store: &'a Store,
-        hubs: &'a LoadedHubGraph,
+        pages: P,
         rules: &'a LoadedPolicy,
         seeds: u32,
     ) -> Result<Self> {
@@ -37,7 +49,7 @@ impl<'a> PolicySeedRules<'a> {
         }
         Ok(Self {
             store,
-            hubs,
+            pages,
             rules,
             caps,
             remaining: seeds.saturating_sub(rules.pins.count()),
@@ -47,22 +59,22 @@ impl<'a> PolicySeedRules<'a> {
     }
 
     /// Returns the rejections, after the last core.
-    pub(crate) fn finish(self) -> Result<Rejections> {
-        self.failed.map_or(Ok(self.rejections), Err)
+    pub(super) fn finish(self) -> Result<(Rejections, P)> {
+        match self.failed {
+            None => Ok((self.rejections, self.pages)),
+            Some(error) => Err(error),
+        }
     }
 
     fn page(&self, hub: u32) -> Result<PageId> {
-        let page = self.hubs.pages.get(hub as usize).copied();
+        let page = self.pages.page(hub);
         page.ok_or(EngineError::Internal("a hub is not among the pages"))
     }
 
     /// Returns the number of sites of a core's hubs.
     fn hub_sites(&self, core: &Core) -> usize {
-        let pages = core
-            .hubs
-            .iter()
-            .filter_map(|hub| self.hubs.pages.get(*hub as usize));
-        let sites: BTreeSet<SiteId> = pages.map(|page| page.site()).collect();
+        let pages = core.hubs.iter().filter_map(|hub| self.pages.page(*hub));
+        let sites: BTreeSet<SiteId> = pages.map(PageId::site).collect();
         sites.len()
     }
 
@@ -87,10 +99,7 @@ impl<'a> PolicySeedRules<'a> {
     fn choose(&mut self, core: &Core, choice: &HubChoice) -> Result<Option<u32>> {
         let policy = &self.rules.policy;
         let pinned = core.hubs.iter().filter_map(|hub| {
-            let position = self
-                .rules
-                .pins
-                .position(*self.hubs.pages.get(*hub as usize)?)?;
+            let position = self.rules.pins.position(self.pages.page(*hub)?)?;
             Some((position, *hub))
         });
         // A pin in the core is its seed, whatever the policies.
@@ -129,7 +138,7 @@ impl<'a> PolicySeedRules<'a> {
     }
 }
 
-impl SeedRules for PolicySeedRules<'_> {
+impl<P: PageLookup> SeedRules for PolicySeedRules<'_, P> {
     fn seed_of(&mut self, core: &Core, choice: &HubChoice) -> Option<u32> {
         self.choose(core, choice).unwrap_or_else(|e| {
             self.failed.get_or_insert(e);

@@ -37,10 +37,15 @@ pub(crate) fn select(
         &mut seeds,
         watch,
     );
-    let selection = selection.map_err(|e| match e {
+    let selection = selection.map_err(cores_error)?;
+    Ok((selection, seeds.finish()?.0))
+}
+
+/// Converts an error of a selection.
+pub(super) fn cores_error(error: CoresError) -> EngineError {
+    match error {
         CoresError::Interrupted(e) => e.into(),
         CoresError::Params(e) => PlanError::from(e).into(),
         e @ CoresError::NoHub { .. } => EngineError::Cores(e),
-    })?;
-    Ok((selection, seeds.finish()?))
+    }
 }

@@ -25,7 +25,7 @@ pub(super) struct Picked {
     evidence: WebEvidence,
 }
 
-pub(super) type PageReach = Vec<(PageId, Reach)>;
+pub(in crate::engine::refresh) type PageReach = Vec<(PageId, Reach)>;
 
 /// What a process has of the evidence for a selection; all of it if it has the whole web.
 pub(super) struct Evidence {
@@ -36,7 +36,7 @@ pub(super) struct Evidence {
 
 /// The pages of a process that seeds reach or that were candidates.
 #[derive(Default)]
-pub(super) struct PageEvidence {
+pub(in crate::engine::refresh) struct PageEvidence {
     /// By seed, in the order of the list, and by hop: the pages that the seed is the first to reach.
     pub(super) reached: Vec<Vec<PageSet>>,
     pub(super) reach: PageReach,

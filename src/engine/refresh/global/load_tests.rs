@@ -11,16 +11,13 @@ use super::*;
 use crate::engine::plan::kinds::Greedy;
 use crate::engine::plan::{Plan, PlanOptions, ResolvedPlan, Value};
 use crate::engine::policy::List;
+use crate::engine::refresh::process_stores_tests::{PARTS, open, owners, scratch};
 use crate::engine::{Bank, EngineError, IngestRequest};
 use seedbank_algorithms::communicator::of_threads;
 use seedbank_algorithms::fetch_status::FetchStatus;
 use seedbank_algorithms::watch::Unwatched;
 use seedbank_formats::ingest::{Naming, Record};
-use seedbank_store::{
-    OtherProcesses, PartServer, PublishedParts, PublishedState, Reader, RemoteProcess, StoreError,
-};
-
-const PARTS: u32 = 4;
+use seedbank_store::Reader;
 
 /// Hosts of four domains. Most domains have sites in several parts.
 const HOSTS: [&str; 8] = [
@@ -99,52 +96,6 @@ fn ingest(bank: &Bank, actions: &[Action]) {
     };
     bank.ingest_records(&request, actions.iter().map(record))
         .unwrap();
-}
-
-/// Returns a folder for banks, in memory if the system has such a place.
-fn scratch() -> tempfile::TempDir {
-    tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| tempfile::tempdir().unwrap())
-}
-
-/// A process that is called without a network.
-struct Called(Arc<PartServer>);
-
-impl RemoteProcess for Called {
-    fn call(&self, request: &[u8]) -> Result<Vec<u8>, StoreError> {
-        self.0.answer(request, &Unwatched)
-    }
-}
-
-/// Returns the process of each part.
-fn owners(processes: usize) -> Vec<usize> {
-    let parts = 0..PARTS as usize;
-    parts
-        .map(|part| part * processes / PARTS as usize)
-        .collect()
-}
-
-/// Opens the published state in each of several processes.
-fn open(bank: &Path, processes: usize) -> Vec<PublishedParts> {
-    let owners = owners(processes);
-    let servers: Vec<Arc<PartServer>> = (0..processes)
-        .map(|process| {
-            let parts = (0..PARTS).zip(&owners);
-            let own: BTreeSet<u32> = parts
-                .filter(|(_, owner)| **owner == process)
-                .map(|(part, _)| part)
-                .collect();
-            Arc::new(PartServer::new(bank, &own).unwrap())
-        })
-        .collect();
-    let state = PublishedState::of_store(&Reader::open(bank).unwrap()).unwrap();
-    let open = |(process, server): (usize, &Arc<PartServer>)| {
-        let mut others = OtherProcesses::default();
-        for (part, &owner) in (0..).zip(&owners).filter(|(_, owner)| **owner != process) {
-            others.add(part, Arc::new(Called(Arc::clone(&servers[owner]))));
-        }
-        server.open_published(state, &others).unwrap()
-    };
-    servers.iter().enumerate().map(open).collect()
 }
 
 /// Calls `run` with a plan on a store.

@@ -12,9 +12,9 @@
 
 pub(crate) mod evidence;
 pub(crate) mod load;
+pub(super) mod service;
 mod share;
 mod web_job;
-pub(crate) mod web_service;
 
 use crate::engine::Result;
 use crate::engine::error::PlanError;

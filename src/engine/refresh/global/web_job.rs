@@ -1,26 +1,22 @@
-//! A selection in all processes of a cluster bank, as process 0 sees it.
-//!
-//! Process 0 does its own part meanwhile, and combines the evidence for the picks. What is known of pages stays in the
-//! processes that have them until the refresh is stored.
+//! A selection over the web in all processes of a cluster bank, as process 0 sees it.
+
+use std::collections::VecDeque;
 
 use super::evidence::{PageEvidence, PickShare, Picked, combine, put_reached};
-use super::share::{ShareRequest, decode_sets, select_on_share};
-use crate::engine::failing_watch::FailingWatch;
+use super::share::select_on_share;
+use crate::engine::refresh::page_sets::decode_sets;
 use crate::engine::refresh::run_context::RunContext;
+use crate::engine::refresh::shared_job::SharedJob;
 use crate::engine::refresh::site_processes::SiteProcesses;
-use crate::engine::rounds::call_all::Others;
-use crate::engine::rounds::job::JobWatch;
 use crate::engine::rounds::request::{Kind, malformed};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cover::global::{WebChoice, WebSelection};
 use seedbank_algorithms::page::PageSet;
-use seedbank_algorithms::watch::Unwatched;
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, RemoteProcess};
-use std::collections::VecDeque;
 
 /// A selection in all processes. Dropping it ends the job, and the others forget what they know of pages.
-pub(super) struct WebJob(Others);
+pub(super) struct WebJob(SharedJob);
 
 /// The result of a selection in all processes.
 pub(super) struct SelectedByAll {
@@ -34,49 +30,31 @@ pub(super) struct SelectedByAll {
 /// What a process returns: the evidence for picks; process 0 also the selection and the evidence for its pages.
 type Part = (Vec<PickShare>, Option<(WebSelection, PageEvidence)>);
 
-/// Selects over the web in all processes.
+/// Selects over the web in all processes. It also combines the evidence for the picks.
 ///
 /// Fails in all of them if one fails or is lost.
 pub(super) fn select_in_all(
     context: RunContext<'_, WebChoice>,
     processes: &SiteProcesses<'_>,
 ) -> Result<SelectedByAll> {
-    let local = processes.local;
-    let job = local.begin_job(local.next_job())?;
-    let web_job = WebJob(Others::new(job.number(), local.by_number()?));
-    let request = seedbank_store::pack(&ShareRequest::new(processes))?;
-    let failing = job.failing();
-    let begin = (Kind::Begin, &[][..]);
-    web_job.0.call_all(failing, begin, || Ok(()), |_| Ok(()))?;
-    let watch = JobWatch {
-        job: &job,
-        watch: context.watch,
-    };
-    let own = || -> Result<Part> {
-        let context = RunContext {
-            watch: &watch,
-            ..context
-        };
-        let (selected, evidence) = watch.run(|| select_on_share(context, processes, &job))?;
-        Ok((evidence.picks, Some((selected, evidence.pages))))
-    };
-    let read = |answer: &[u8]| {
-        let (picks, bytes_read) = seedbank_store::unpack(answer)?;
-        processes.add_bytes_read(bytes_read);
-        Ok((picks, None))
-    };
-    let run = (Kind::Run, request.as_slice());
-    let parts = web_job.0.call_all(failing, run, own, read);
-    // No message follows the end of the last part.
-    local.end_job(job.number());
-    let (shares, own): (Vec<_>, Vec<_>) = parts?.into_iter().unzip();
+    let (parts, job) = SharedJob::run(
+        processes,
+        context.watch,
+        |watch, job| -> Result<Part> {
+            let context = RunContext { watch, ..context };
+            let (selected, evidence) = select_on_share(context, processes, job)?;
+            Ok((evidence.picks, Some((selected, evidence.pages))))
+        },
+        |answer| Ok((seedbank_store::unpack(answer)?, None)),
+    )?;
+    let (shares, own): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
     let lost = EngineError::Internal("a selection has no result");
     let (selected, pages) = own.into_iter().flatten().next().ok_or(lost)?;
     Ok(SelectedByAll {
         picked: combine(&selected, shares)?,
         selected,
         pages,
-        job: web_job,
+        job: WebJob(job),
     })
 }
 
@@ -89,7 +67,7 @@ impl WebJob {
         own: &[Vec<PageSet>],
     ) -> Result<()> {
         let mut others: Vec<(_, VecDeque<Vec<Vec<u8>>>)> = Vec::new();
-        others.extend(self.0.processes.iter().map(|of| (of, VecDeque::new())));
+        others.extend(self.0.others().iter().map(|of| (of, VecDeque::new())));
         for (rank, own) in (1..).zip(own) {
             let mut reached = own.clone();
             for (process, sets) in &mut others {
@@ -115,16 +93,7 @@ impl WebJob {
 
     /// Lets the other processes keep the evidence for their pages for the next commit.
     pub(super) fn put_elsewhere(&self, refresh: RefreshId) -> Result<()> {
-        let refresh = refresh.to_le_bytes();
-        let failing = FailingWatch::new(&Unwatched);
-        let put = (Kind::Put, &refresh[..]);
-        self.0.call_all(&failing, put, || Ok(()), |_| Ok(()))?;
+        self.0.put(&refresh.to_le_bytes())?;
         Ok(())
-    }
-}
-
-impl Drop for WebJob {
-    fn drop(&mut self) {
-        self.0.end();
     }
 }

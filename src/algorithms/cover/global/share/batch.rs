@@ -6,7 +6,7 @@
 //! from its own pages to the page or the ghost. So every page is settled by its owner alone.
 
 use super::WebShare;
-use super::codec::{Decoder, Encoder};
+use crate::graph::codec::{Decoder, Encoder};
 use crate::graph::multi_source_bfs::{MultiSourceBfs, SourceSet};
 use crate::graph::{Csr, number};
 

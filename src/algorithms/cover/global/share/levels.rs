@@ -1,7 +1,7 @@
 //! One breadth-first search over the pages of all processes, depth by depth in all of them.
 
 use super::WebShare;
-use super::codec::{Decoder, Encoder};
+use crate::graph::codec::{Decoder, Encoder};
 use crate::graph::{Csr, number};
 use crate::watch::Interrupted;
 

@@ -9,7 +9,6 @@
 //! processes. Links lead to pages of the share and, behind these, to ghosts.
 
 mod batch;
-mod codec;
 pub(super) mod first_pages;
 pub(super) mod levels;
 pub(super) mod offer;
@@ -25,9 +24,9 @@ use roaring::RoaringBitmap;
 
 use super::super::graph::SiteGraphError;
 use crate::communicator::Communicator;
+use crate::graph::codec::{Decoder, Encoder};
 use crate::graph::{Csr, number};
 use crate::watch::Interrupted;
-use codec::{Decoder, Encoder};
 
 /// What a process knows of the pages of others.
 ///

@@ -2,9 +2,9 @@
 
 use super::WebShare;
 use super::batch::Direction;
-use super::codec::{Decoder, Encoder};
 use super::wave::{SharePool, Task, Wave, Waves};
 use crate::graph::Csr;
+use crate::graph::codec::{Decoder, Encoder};
 use crate::graph::multi_source_bfs::{BATCH_SIZE, SourceSet, SourceSums};
 use crate::watch::{Interrupted, Watch};
 

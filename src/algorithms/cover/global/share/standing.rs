@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use super::super::super::argmax_search::{Key, TopTwo};
-use super::codec::{Decoder, Encoder};
 use super::{Group, WebShare};
+use crate::graph::codec::{Decoder, Encoder};
 use crate::watch::Interrupted;
 
 /// What decides about the next pick: in one process, or in all of them.

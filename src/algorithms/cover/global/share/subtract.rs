@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use super::WebShare;
 use super::batch::Direction;
-use super::codec::{Decoder, Encoder};
 use super::wave::{SharePool, Task, Waves};
 use crate::graph::Csr;
+use crate::graph::codec::{Decoder, Encoder};
 use crate::graph::multi_source_bfs::{BATCH_SIZE, SourceSet, SourceValues};
 use crate::watch::{Interrupted, Watch};
 

@@ -7,8 +7,8 @@ use rayon::prelude::*;
 
 use super::WebShare;
 use super::batch::{Direction, ShareSearch};
-use super::codec::{Decoder, Encoder};
 use crate::graph::Csr;
+use crate::graph::codec::{Decoder, Encoder};
 use crate::graph::multi_source_bfs::{BATCH_SIZE, SourceSet};
 use crate::watch::{Interrupted, Watch};
 

@@ -1,14 +1,14 @@
 //! The encoding of messages: numbers of variable length, and sets of searches.
 
-use crate::graph::multi_source_bfs::SourceSet;
+use super::multi_source_bfs::SourceSet;
 
 /// A message that is being written.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Encoder(pub(super) Vec<u8>);
+pub(crate) struct Encoder(pub(crate) Vec<u8>);
 
 impl Encoder {
     /// Appends a number, seven bits in each byte.
-    pub(super) fn number(&mut self, mut number: u64) {
+    pub(crate) fn number(&mut self, mut number: u64) {
         while number > 0x7f {
             self.0.push(number.to_le_bytes()[0] | 0x80);
             number >>= 7;
@@ -17,13 +17,13 @@ impl Encoder {
     }
 
     /// Appends a number that may be negative.
-    pub(super) fn signed(&mut self, number: i64) {
+    pub(crate) fn signed(&mut self, number: i64) {
         // The sign is the lowest bit, so that small negative numbers are short too.
         self.number((number << 1 ^ number >> 63).cast_unsigned());
     }
 
     /// Appends a set that is not empty.
-    pub(super) fn set(&mut self, set: SourceSet) {
+    pub(crate) fn set(&mut self, set: SourceSet) {
         let count = set.len();
         if count < WHOLE {
             self.number(count.into());
@@ -42,7 +42,7 @@ const WHOLE: u32 = 32;
 
 /// A message that is being read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Decoder<'a>(pub(super) &'a [u8]);
+pub(crate) struct Decoder<'a>(pub(crate) &'a [u8]);
 
 impl Decoder<'_> {
     fn byte(&mut self) -> Option<u8> {
@@ -52,7 +52,7 @@ impl Decoder<'_> {
     }
 
     /// Reads a number. Returns `None` if the bytes end within it or it does not fit.
-    pub(super) fn number(&mut self) -> Option<u64> {
+    pub(crate) fn number(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..u64::BITS).step_by(7) {
             let byte = self.byte()?;
@@ -70,19 +70,19 @@ impl Decoder<'_> {
     }
 
     /// Reads a number. Returns `None` also if it does not fit into 32 bits.
-    pub(super) fn index(&mut self) -> Option<u32> {
+    pub(crate) fn index(&mut self) -> Option<u32> {
         u32::try_from(self.number()?).ok()
     }
 
     /// Reads a number that may be negative.
-    pub(super) fn signed(&mut self) -> Option<i64> {
+    pub(crate) fn signed(&mut self) -> Option<i64> {
         let number = self.number()?;
         let sign = (number & 1).cast_signed();
         Some((number >> 1).cast_signed() ^ -sign)
     }
 
     /// Reads a set. Returns `None` if the bytes end within it.
-    pub(super) fn set(&mut self) -> Option<SourceSet> {
+    pub(crate) fn set(&mut self) -> Option<SourceSet> {
         let count = self.index()?;
         if count == WHOLE {
             let mut words = [0; 4];

@@ -1,0 +1,240 @@
+//! Selections by cores within a tolerance in all processes: the same tables, byte by byte, as by one; the same cores as in a
+//! plain bank.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use seedbank::engine::plan::{Pages, Pick, Slack};
+use seedbank::engine::policy::List;
+use seedbank::engine::query::PageView;
+use seedbank::engine::{Bank, EngineError, IngestRequest, Plan, PlanOptions, RefreshRequest};
+use seedbank::ingest::{Input, Naming};
+use seedbank_formats::synth::{SynthOptions, day_text};
+use serde_json::{Value, json};
+
+use crate::processes::{Cluster, compare_numbers_of_processes};
+use crate::support::records::url;
+use crate::support::scratch;
+
+/// Plans by cores that run in all processes.
+fn cores() -> Vec<(&'static str, PlanOptions)> {
+    let list = |pages: &[usize]| {
+        let urls: Vec<String> = pages.iter().map(|page| url(*page)).collect();
+        List::parse("list", &urls.join("\n"))
+    };
+    let within = || Plan::cores().within(Slack::ONE_PERCENT);
+    let five = || Plan::cores().within("5".parse().unwrap());
+    vec![
+        ("within", within().seeds(6).into()),
+        ("few", five().seeds(2).pick(Pick::Stable).into()),
+        ("succeed", five().seeds(4).succeed().max_hubs(2).into()),
+        (
+            "spam",
+            within()
+                .seeds(3)
+                .keep_spam(true)
+                .pages(Pages::Crawled)
+                .into(),
+        ),
+        (
+            "lists",
+            within()
+                .seeds(5)
+                .exclude(list(&[1, 7, 12, 13]))
+                .exclude_from_graph(list(&[0, 6, 20]))
+                .into(),
+        ),
+        (
+            "policies",
+            five()
+                .seeds(5)
+                .pin(list(&[27, 3, 14, 0, 21]))
+                .max_per_domain(2)
+                .min_hubs(1)
+                .max_failures(1)
+                .into(),
+        ),
+        ("changes", within().seeds(4).max_changes(1).into()),
+        // Process 0 does these alone.
+        ("exact", Plan::cores().within(Slack::EXACT).seeds(3).into()),
+        ("classic", Plan::cores().classic_hits(5).seeds(3).into()),
+    ]
+}
+
+/// A refresh of a plan.
+struct Refreshed {
+    /// What the command reports, without times.
+    report: String,
+    /// Whether other processes took part.
+    is_shared: bool,
+    steps_reused: u64,
+}
+
+impl Cluster {
+    /// Refreshes a plan.
+    fn refresh_cores(&self, name: &str, plan: PlanOptions) -> Refreshed {
+        let before = self.requests.runs.load(Ordering::Relaxed);
+        let request = RefreshRequest {
+            keep: Some(2),
+            explain_cost: true,
+            ..RefreshRequest::with(name, plan)
+        };
+        let mut steps_reused = 0;
+        let report = match self.bank.refresh(&request) {
+            Ok(report) => {
+                let view = &report.view;
+                steps_reused = view.steps_reused;
+                let steps = (view.steps_reused, view.steps_recomputed, &report.steps);
+                let work = (view.link_visits, report.products, report.pages_loaded);
+                let counts = (view.seeds, view.cores, view.certified, report.components);
+                let others = (&view.policy, &report.costs, &report.pruned, view.cold);
+                format!("{name}: {counts:?}, {steps:?}, {work:?}, {others:?}")
+            }
+            Err(error) => format!("{name}: {error}"),
+        };
+        let runs = self.requests.runs.load(Ordering::Relaxed) - before;
+        assert!(runs == 0 || runs == self.processes - 1, "{report}: {runs}");
+        Refreshed {
+            report,
+            is_shared: runs > 0,
+            steps_reused,
+        }
+    }
+}
+
+#[test]
+fn any_number_of_processes_selects_the_same_cores() {
+    let taken = std::cell::Cell::new(0);
+    compare_numbers_of_processes((1, 3), |cluster| {
+        let mut reports = Vec::new();
+        for (name, plan) in cores() {
+            let Refreshed {
+                report, is_shared, ..
+            } = cluster.refresh_cores(name, plan);
+            assert!(!is_shared || !["exact", "classic"].contains(&name));
+            taken.set(taken.get() + u32::from(is_shared));
+            reports.push(report);
+        }
+        reports
+    });
+    assert!(taken.get() > 10, "{taken:?}");
+}
+
+/// Returns requests that ingest the days of a crawl.
+fn days(folder: &Path) -> Vec<IngestRequest> {
+    let crawl = SynthOptions {
+        days: 2,
+        ..SynthOptions::new(1500)
+    };
+    let day = |day: u32| {
+        let file = folder.join(format!("{day}.jsonl"));
+        fs::write(&file, day_text(&crawl, day).unwrap()).unwrap();
+        IngestRequest {
+            inputs: vec![Input::File(file)],
+            name: Some("a day".to_owned()),
+            ..IngestRequest::default()
+        }
+    };
+    (0..=2).map(day).collect()
+}
+
+/// The cores and the seeds of the last refresh of a plan, and explanations of some pages.
+fn answers(bank: &Bank, plan: &str) -> Value {
+    let cores = bank.cores(plan).unwrap().map(Result::unwrap);
+    let seeds = bank.seeds(plan).unwrap().map(Result::unwrap);
+    let mut urls = Vec::new();
+    let add = |page: PageView| {
+        urls.push(page.url);
+        Ok::<_, EngineError>(())
+    };
+    bank.pages(add).unwrap();
+    urls.sort();
+    let explainer = bank.explainer(plan).unwrap();
+    let explanations = urls.iter().step_by(17).map(|url| {
+        let mut of_page = serde_json::to_value(explainer.page(url).unwrap()).unwrap();
+        of_page["cost"] = Value::Null;
+        of_page
+    });
+    let explanations: Vec<Value> = explanations.collect();
+    assert!(explanations.len() > 50);
+    let (cores, seeds): (Vec<_>, Vec<_>) = (cores.collect(), seeds.collect());
+    json!({"cores": cores, "seeds": seeds, "explanations": explanations})
+}
+
+/// Compares answers; numbers may differ by rounding.
+fn assert_close(a: &Value, b: &Value) {
+    match (a, b) {
+        (Value::Array(a), Value::Array(b)) => {
+            assert_eq!(a.len(), b.len());
+            a.iter().zip(b).for_each(|(a, b)| assert_close(a, b));
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            assert!(a.keys().eq(b.keys()), "{a:?} {b:?}");
+            a.values()
+                .zip(b.values())
+                .for_each(|(a, b)| assert_close(a, b));
+        }
+        (Value::Number(a), Value::Number(b)) => {
+            let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
+            assert!((a - b).abs() <= 1e-12 * a.abs(), "{a} {b}");
+        }
+        (a, b) => assert_eq!(a, b),
+    }
+}
+
+#[test]
+fn a_crawl_has_the_same_cores_in_any_bank() {
+    let folder = scratch();
+    let days = days(folder.path());
+    let plain = Bank::create(folder.path().join("plain"), Naming::default()).unwrap();
+    let clusters = [1, 2, 3].map(|processes| {
+        let folder = folder.path().join(processes.to_string());
+        Cluster::new(&folder, Naming::default(), processes)
+    });
+    let options = || Plan::cores().within(Slack::ONE_PERCENT).seeds(20);
+    let mut reused = 0;
+    for day in &days {
+        plain.ingest(day).unwrap();
+        let request = RefreshRequest::with("within", options());
+        let expected = plain.refresh(&request).unwrap();
+        let mut reports = Vec::new();
+        for cluster in &clusters {
+            cluster.bank.ingest(day).unwrap();
+            let Refreshed {
+                report,
+                is_shared,
+                steps_reused,
+            } = cluster.refresh_cores("within", options().into());
+            assert_eq!(is_shared, cluster.processes > 1);
+            reports.push(report);
+            let view = answers(&cluster.bank, "within");
+            assert_close(&answers(&plain, "within"), &view);
+            assert_eq!(steps_reused, expected.view.steps_reused);
+            reused += steps_reused;
+        }
+        let of_plain = (
+            expected.view.seeds,
+            expected.view.cores,
+            expected.view.certified,
+            expected.components,
+        );
+        assert!(
+            reports[0].starts_with(&format!("within: {of_plain:?}")),
+            "{reports:?}"
+        );
+        assert_eq!(reports[0], reports[1]);
+        assert_eq!(reports[0], reports[2]);
+        let tables = clusters.each_ref().map(Cluster::tables);
+        for (at, entries) in &tables[0] {
+            for other in &tables[1..] {
+                assert_eq!(entries, &other[at], "{at:?}");
+            }
+        }
+    }
+    assert!(reused > 0);
+    for cluster in &clusters {
+        let check = cluster.bank.check().unwrap();
+        assert!(check.is_clean(), "{check:?}");
+    }
+}
