@@ -90,6 +90,11 @@ impl RemoteProcess for Member {
         let sent = self.peer.notify(request);
         sent.map_err(|e| StoreError::Process(Box::new(e)))
     }
+
+    fn loss(&self) -> Option<StoreError> {
+        let loss = self.peer.loss();
+        loss.map(|e| StoreError::Process(Box::new(e)))
+    }
 }
 
 /// This process and what it shares with the others.
@@ -181,7 +186,7 @@ impl<'a> Mesh<'a> {
         let _ = connected.send(Ok(()));
         drop(connected);
         let answer = |request: &[u8]| answer(self.server, request);
-        // The other process ends with the command, and process 0 notices its loss.
+        // The other process ends with the command, or notices the loss of this one while it waits for it.
         if let Err(error @ ClusterError::Panic { .. }) = host.serve(&answer, THREADS, &stop) {
             tracing::error!("{error}");
             self.stop.end();

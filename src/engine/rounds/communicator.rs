@@ -55,6 +55,21 @@ impl JobCommunicator {
     }
 }
 
+/// The watch while messages are awaited: fails the job once a process is lost. A message to it may not have arrived, so
+/// its own may never come.
+struct Waiting<'a>(&'a JobCommunicator);
+
+impl Watch for Waiting<'_> {
+    fn stopped(&self) -> bool {
+        let JobCommunicator { job, others, .. } = self.0;
+        let loss = others.iter().flatten().find_map(|other| other.loss());
+        if let Some(loss) = loss {
+            job.fail(loss.into());
+        }
+        job.stopped()
+    }
+}
+
 impl Communicator for JobCommunicator {
     fn process(&self) -> usize {
         self.job.process
@@ -84,7 +99,7 @@ impl Communicator for JobCommunicator {
             }
         }
         *rounds += 1;
-        let mut received = self.job.inbox.take(&*self.job)?;
+        let mut received = self.job.inbox.take(&Waiting(self))?;
         if let Some(message) = received.get_mut(self.job.process) {
             *message = own;
         }

@@ -47,6 +47,19 @@ fn rounds(jobs: &[Arc<Job>], process: usize, lost: Option<usize>) -> Arc<dyn Com
     JobCommunicator::begin(&jobs[process], &others)
 }
 
+/// A process that was lost after the last request to it.
+struct Lost;
+
+impl RemoteProcess for Lost {
+    fn call(&self, _request: &[u8]) -> Result<Vec<u8>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    fn loss(&self) -> Option<StoreError> {
+        Some(StoreError::Protocol("silent"))
+    }
+}
+
 /// A command that was stopped.
 struct Stopped;
 
@@ -99,7 +112,8 @@ fn cause(job: &Job) -> String {
 
 #[test]
 fn a_failure_ends_the_waiting() {
-    // The job has failed elsewhere, the command is stopped, another process is lost, messages are missing.
+    // The job has failed elsewhere, the command is stopped, another process is lost before or after it was called,
+    // messages are missing.
     let two = jobs(2);
     let waiting = rounds(&two, 0, None);
     thread::scope(|scope| {
@@ -122,6 +136,11 @@ fn a_failure_ends_the_waiting() {
     let waiting = rounds(&two, 0, Some(1));
     assert_eq!(waiting.all_to_all(vec![Vec::new(); 2]), Err(Interrupted));
     assert!(cause(&two[0]).contains("lost"));
+
+    let two = jobs(2);
+    let waiting = JobCommunicator::begin(&two[0], &[None, Some(Arc::new(Lost))]);
+    assert_eq!(waiting.all_to_all(vec![Vec::new(); 2]), Err(Interrupted));
+    assert!(cause(&two[0]).contains("silent"));
 
     let two = jobs(2);
     let waiting = rounds(&two, 0, None);

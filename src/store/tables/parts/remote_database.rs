@@ -25,6 +25,11 @@ pub trait RemoteProcess: Send + Sync {
     fn notify(&self, request: &[u8]) -> Result<(), StoreError> {
         self.call(request).map(drop)
     }
+
+    /// The error with which all later requests fail. `None` means that the process is not lost, as far as is known.
+    fn loss(&self) -> Option<StoreError> {
+        None
+    }
 }
 
 /// Bytes of keys and values that a scan reads at first; each further request reads four times as much.
