@@ -208,7 +208,7 @@ test-long: deps
 	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --workspace --test storage -- crash:: --nocapture
 	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --workspace --test storage -- crash_repair:: --nocapture
 	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --workspace --test storage -- cluster_banks:: --nocapture
-	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --workspace --test cli -- process_kills:: --nocapture
+	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --workspace --test storage -- process_kills:: --nocapture
 	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --workspace --test storage -- crash_maintenance:: --nocapture
 	LONG_PAGES=$(LONG_PAGES) LONG_DAYS=$(LONG_DAYS) LONG_REAL=$(LONG_REAL) LONG_SEEDS=$(LONG_SEEDS) \
 	  $(CARGO) test --locked --workspace --test refresh -- long:: --nocapture

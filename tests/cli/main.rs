@@ -33,8 +33,6 @@ mod process_exports;
 #[cfg(unix)]
 mod process_inputs;
 #[cfg(unix)]
-mod process_kills;
-#[cfg(unix)]
 mod process_status;
 #[cfg(unix)]
 mod processes;

@@ -24,6 +24,8 @@ const END: Duration = Duration::from_secs(20);
 pub struct Cluster {
     pub place: Place,
     processes: usize,
+    /// The members file of each process.
+    pub members: Vec<String>,
 }
 
 impl Cluster {
@@ -63,12 +65,17 @@ impl Cluster {
         place.write("members.toml", members);
         let secret = place.write("secret", "a secret of some length\n");
         fs::set_permissions(secret, fs::Permissions::from_mode(0o600)).unwrap();
-        Self { place, processes }
+        Self {
+            place,
+            processes,
+            members: vec!["members.toml".to_owned(); processes],
+        }
     }
 
     /// Starts a command as one of the processes; `BANK` is its folder.
     fn start_as(&self, process: usize, args: &[&str]) -> Child {
         let number = process.to_string();
+        let members = self.members[process].as_str();
         let args: Vec<&str> = args
             .iter()
             .map(|arg| {
@@ -78,7 +85,7 @@ impl Cluster {
                     *arg
                 }
             })
-            .chain(["--cluster", "members.toml", "--process", &number])
+            .chain(["--cluster", members, "--process", &number])
             .collect();
         self.place
             .command(&args)
@@ -111,7 +118,7 @@ impl Cluster {
     }
 
     /// What the bank holds, from all parts.
-    fn export(&self) -> String {
+    pub fn export(&self) -> String {
         self.done(&["export", "BANK", "-q"])
     }
 }
@@ -374,75 +381,6 @@ fn a_process_that_dies_or_stops_ends_all_and_changes_nothing() {
     }
     cluster.done(&ingest);
     assert_ne!(cluster.export(), empty);
-}
-
-/// Whether a part in a folder is prepared for the next state.
-fn is_prepared(folder: &Path) -> bool {
-    let parts = fs::read_dir(folder.join("parts")).into_iter().flatten();
-    let parts = parts.flatten().map(|part| part.path());
-    parts.chain([folder.to_path_buf()]).any(|part| {
-        let loads = fs::read_dir(part.join("loads")).into_iter().flatten();
-        loads
-            .flatten()
-            .any(|load| load.path().join("PREPARED").exists())
-    })
-}
-
-#[test]
-fn a_process_that_dies_within_a_commit_leaves_all_of_it_or_nothing() {
-    let cluster = Cluster::with_patience(3, 5);
-    let place = &cluster.place;
-    place
-        .run(&["synth", "crawl", "--pages", "600", "--days", "1"])
-        .done();
-    let ingest = ["ingest", "BANK", "crawl/day-000.jsonl.zst", "--again", "-q"];
-    let empty = cluster.export();
-    cluster.done(&ingest);
-    let full = cluster.export();
-    cluster.done(&["undo", "BANK", "-q"]);
-    // Which process is killed, in whose folder a prepared part is awaited, and the delay after that in microseconds.
-    let moments = [
-        (0, 0, 0),
-        (1, 1, 0),
-        (2, 2, 0),
-        (0, 1, 0),
-        (1, 0, 9_000),
-        (2, 0, 40_000),
-    ];
-    for (victim, seen, after) in moments {
-        let mut children = cluster.start(&ingest);
-        let begun = Instant::now();
-        while !is_prepared(&place.path(&seen.to_string())) && begun.elapsed() < END {
-            let is_over = children
-                .iter_mut()
-                .any(|child| child.try_wait().unwrap().is_some());
-            assert!(!is_over, "no part was seen prepared");
-            std::hint::spin_loop();
-        }
-        std::thread::sleep(Duration::from_micros(after));
-        let mut killed = children.remove(victim);
-        killed.kill().unwrap();
-        killed.wait().unwrap();
-        let ended = end_soon(children);
-        // The next writer finishes the commit or undoes it.
-        cluster.run(&["ingest", "BANK", "/dev/null", "-q"]);
-        let found = cluster.export();
-        let is_acknowledged = victim != 0 && ended[0].status == Some(0);
-        assert!(
-            found == full || !is_acknowledged && found == empty,
-            "{victim} {seen} {after}: {ended:?}"
-        );
-        let checked = cluster.done(&["check", "BANK"]);
-        assert!(checked.contains("published state: good"), "{checked}");
-        if found == full {
-            cluster.done(&["undo", "BANK", "-q"]);
-        } else {
-            // A writer can commit right away.
-            cluster.done(&ingest);
-            assert_eq!(cluster.export(), full);
-            cluster.done(&["undo", "BANK", "-q"]);
-        }
-    }
 }
 
 #[test]

@@ -42,6 +42,8 @@ mod old_formats;
 mod power_cut;
 #[cfg(target_os = "linux")]
 mod preload;
+#[cfg(target_os = "linux")]
+mod process_kills;
 #[cfg(unix)]
 mod processes;
 mod readers;

@@ -1,4 +1,5 @@
-/* Preloaded into a command: kills it at one of the calls that change a folder, or lets calls fail.
+/* Preloaded into a command: kills it at one of the calls that change a folder or send to a socket, or lets calls
+ * fail.
  *
  *   FAULT_FOLDER   the folder, an absolute path without symbolic links
  *   FAULT_CALLS    a file below another folder; each call is appended to it as a line of text:
@@ -18,9 +19,10 @@
  */
 #include "paths.h"
 #include <signal.h>
+#include <sys/socket.h>
 
-enum kind { WRITE, SYNC, RENAME, LINK, UNLINK, CREATE, SIZE, KINDS };
-static const char *const kinds[KINDS] = {"write", "sync", "rename", "link", "unlink", "create", "size"};
+enum kind { WRITE, SYNC, RENAME, LINK, UNLINK, CREATE, SIZE, SEND, KINDS };
+static const char *const kinds[KINDS] = {"write", "sync", "rename", "link", "unlink", "create", "size", "send"};
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 static unsigned long counts[KINDS];
@@ -183,4 +185,9 @@ NAMES(linkat, LINK, (int at, const char *from, int in, const char *to, int flags
  * file here, so any sync of one counts. */
 int msync(void *address, size_t length, int flags) {
     return folder && strike(SYNC, "msync", "(mapped)") != PASSES ? -1 : REAL(msync)(address, length, flags);
+}
+
+/* What is sent to other processes. */
+ssize_t send(int fd, const void *bytes, size_t count, int flags) {
+    return folder && strike(SEND, "send", "(socket)") != PASSES ? -1 : REAL(send)(fd, bytes, count, flags);
 }

@@ -26,7 +26,7 @@ mod injector;
 mod judge;
 mod loads;
 mod scenes;
-mod state;
+pub mod state;
 
 use std::collections::BTreeMap;
 use std::fs;
