@@ -37,7 +37,11 @@ mod process_status;
 #[cfg(unix)]
 mod processes;
 mod refused;
+#[cfg(unix)]
+mod relays;
 mod schemas;
+#[cfg(unix)]
+mod slow_networks;
 #[path = "../support/mod.rs"]
 mod support;
 #[cfg(target_os = "linux")]
