@@ -4,7 +4,9 @@
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
+use seedbank::engine::error::ErrorKind;
 use seedbank::engine::plan::{Pages, Pick, Slack};
 use seedbank::engine::policy::List;
 use seedbank::engine::query::PageView;
@@ -13,7 +15,7 @@ use seedbank::ingest::{Input, Naming};
 use seedbank_formats::synth::{SynthOptions, day_text};
 use serde_json::{Value, json};
 
-use crate::processes::{Cluster, compare_numbers_of_processes};
+use crate::processes::{Cluster, StopAt, compare_numbers_of_processes, with_causes, with_pages};
 use crate::support::records::url;
 use crate::support::scratch;
 
@@ -237,4 +239,27 @@ fn a_crawl_has_the_same_cores_in_any_bank() {
         let check = cluster.bank.check().unwrap();
         assert!(check.is_clean(), "{check:?}");
     }
+}
+
+#[test]
+fn a_process_that_fails_or_is_interrupted_ends_the_selection_in_all() {
+    let folder = scratch();
+    let cluster = with_pages(folder.path());
+    let request = RefreshRequest::with("within", Plan::cores().within(Slack::ONE_PERCENT).seeds(4));
+    for stage in ["load links", "cores", "evidence", "commit"] {
+        let bank = cluster.bank.watched(StopAt::stage(stage));
+        let error = bank.refresh(&request).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Interrupted, "{stage}: {error}");
+    }
+    let report = cluster.bank.refresh(&request).unwrap();
+    assert_eq!((report.view.seeds, report.view.refresh), (4, 1));
+    assert!(cluster.bank.check().unwrap().is_clean());
+    cluster.damage_pages(folder.path());
+    for _ in 0..2 {
+        let begun = Instant::now();
+        let text = with_causes(&cluster.bank.refresh(&request).unwrap_err());
+        assert!(text.contains("pages"), "{text}");
+        assert!(begun.elapsed() < Duration::from_secs(10), "{text}");
+    }
+    assert_eq!(cluster.bank.status().unwrap().counters.refreshes, 1);
 }

@@ -1,7 +1,6 @@
 //! Commands of several processes: the same tables, byte by byte, as by one.
 
-use std::error::Error;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use seedbank::engine::error::ErrorKind;
@@ -9,9 +8,8 @@ use seedbank::engine::plan::kinds::{Greedy, MaxOut, MaxWeight};
 use seedbank::engine::plan::{Budget, Share, Value};
 use seedbank::engine::policy::List;
 use seedbank::engine::{Plan, PlanOptions, RefreshRequest};
-use seedbank::watch::Watch;
 
-use crate::processes::{Cluster, compare_numbers_of_processes, with_pages};
+use crate::processes::{Cluster, StopAt, compare_numbers_of_processes, with_causes, with_pages};
 use crate::support::records::url;
 use crate::support::scratch;
 
@@ -154,45 +152,16 @@ fn a_process_that_fails_ends_the_selection_in_all() {
     assert_eq!(cluster.bank.refresh(&web()).unwrap().view.seeds, 3);
     let messages = cluster.requests.messages.load(Ordering::Relaxed);
     assert!(messages > 0);
-    // The last commit publishes the damage.
-    let part = cluster.parts.last().unwrap();
-    let pages = seedbank_store::raw_entries(part, "pages").unwrap();
-    let (key, _) = pages.first().unwrap().clone();
-    seedbank_store::raw_write(part, "pages", &[(key, Some(vec![u8::MAX; 3]))]).unwrap();
-    cluster.ingest_lines(
-        folder.path(),
-        &[r#"{"url":"http://new.example/"}"#.to_owned()],
-    );
+    cluster.damage_pages(folder.path());
     // The next selection does not wait for the last one.
     for _ in 0..2 {
         let begun = Instant::now();
         let error = cluster.bank.refresh(&web()).unwrap_err();
-        let mut text = vec![error.to_string()];
-        let mut cause = error.source();
-        while let Some(error) = cause {
-            text.push(error.to_string());
-            cause = error.source();
-        }
-        let text = text.join(": ");
+        let text = with_causes(&error);
         assert!(text.contains("pages"), "{text}");
         assert!(begun.elapsed() < Duration::from_secs(10), "{text}");
     }
     assert_eq!(cluster.bank.status().unwrap().counters.refreshes, 1);
-}
-
-/// Stops a command at its stage with this name.
-struct StopAt(&'static str, AtomicBool);
-
-impl Watch for StopAt {
-    fn stopped(&self) -> bool {
-        self.1.load(Ordering::Relaxed)
-    }
-
-    fn stage(&self, name: &str, _total: Option<u64>) {
-        if name == self.0 {
-            self.1.store(true, Ordering::Relaxed);
-        }
-    }
 }
 
 #[test]
@@ -200,7 +169,7 @@ fn an_interrupted_selection_ends_in_all_processes() {
     let folder = scratch();
     let cluster = with_pages(folder.path());
     for stage in ["search", "select", "commit"] {
-        let watch = StopAt(stage, AtomicBool::new(false));
+        let watch = StopAt::stage(stage);
         let error = cluster.bank.watched(watch).refresh(&web()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Interrupted, "{stage}: {error}");
     }

@@ -1,10 +1,11 @@
 //! Cluster banks in several processes, which are called without a network.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -12,7 +13,7 @@ use seedbank::engine::cluster::{OtherProcesses, ProcessServer, RemoteProcess};
 use seedbank::engine::error::StoreError;
 use seedbank::engine::{Bank, IngestReport, IngestRequest, PlanOptions, RefreshRequest};
 use seedbank::ingest::{Input, Naming};
-use seedbank::watch::Unwatched;
+use seedbank::watch::{Unwatched, Watch};
 use seedbank_store::RawEntry;
 
 use crate::support::histories::{PLENTY, history, parts};
@@ -226,6 +227,48 @@ impl Cluster {
             ..IngestRequest::default()
         };
         self.bank.ingest(&request).unwrap();
+    }
+
+    /// Damages a page of the last part.
+    pub fn damage_pages(&self, folder: &Path) {
+        // The last commit publishes the damage.
+        let part = self.parts.last().unwrap();
+        let pages = seedbank_store::raw_entries(part, "pages").unwrap();
+        let (key, _) = pages.first().unwrap().clone();
+        seedbank_store::raw_write(part, "pages", &[(key, Some(vec![u8::MAX; 3]))]).unwrap();
+        self.ingest_lines(folder, &[r#"{"url":"http://new.example/"}"#.to_owned()]);
+    }
+}
+
+/// Returns the texts of an error and of its causes.
+pub fn with_causes(error: &dyn Error) -> String {
+    let mut text = vec![error.to_string()];
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push(error.to_string());
+        cause = error.source();
+    }
+    text.join(": ")
+}
+
+/// Stops a command at its stage with this name.
+pub struct StopAt(&'static str, AtomicBool);
+
+impl StopAt {
+    pub const fn stage(name: &'static str) -> Self {
+        Self(name, AtomicBool::new(false))
+    }
+}
+
+impl Watch for StopAt {
+    fn stopped(&self) -> bool {
+        self.1.load(Ordering::Relaxed)
+    }
+
+    fn stage(&self, name: &str, _total: Option<u64>) {
+        if name == self.0 {
+            self.1.store(true, Ordering::Relaxed);
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use roaring::RoaringBitmap;
 use super::csr::Csr;
 use super::dense_index::number;
 use super::hub_graph::HubGraph;
-use super::symmetry::Role;
+use super::role::Role;
 
 /// The remaining pages, counted by class. Classes never split: they only lose members.
 #[derive(Clone, Debug)]

@@ -5,20 +5,12 @@ use std::collections::BTreeMap;
 use super::csr::Csr;
 use super::hub_graph::HubGraph;
 use super::remaining::Remaining;
+use super::role::Role;
 
 /// Maximum number of exchanged pairs.
 const MAX_PAIRS: usize = 64;
 /// Maximum length of the compared lists.
 const MAX_LIST: usize = 20_000;
-
-/// Side of the graph that a class is on.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Role {
-    /// A hub class.
-    Hub,
-    /// An authority class.
-    Authority,
-}
 
 /// Returns whether the scores of two classes are certainly equal to the last bit: both are linked
 /// with the same remaining classes, or an exchange of the two, together with some classes linked
@@ -74,15 +66,6 @@ pub fn are_symmetric(
             .all(|(a, b)| exchange.image(role, a) == exchange.linked(role, b))
     };
     pairs.iter().all(holds)
-}
-
-impl Role {
-    pub(crate) const fn other(self) -> Self {
-        match self {
-            Self::Hub => Self::Authority,
-            Self::Authority => Self::Hub,
-        }
-    }
 }
 
 struct Exchange<'a> {

@@ -23,6 +23,7 @@ mod quantize;
 mod ranker;
 mod rayleigh_ritz;
 mod region;
+mod region_products;
 mod region_share;
 mod replay;
 mod residual_bounds;

@@ -5,8 +5,8 @@ use crate::rank::{Principal, TIED};
 use crate::watch::Interrupted;
 
 use super::super::candidates::{Chosen, Unclear, rivals};
+use super::growth::{Candidate, Field, Grown};
 use super::side::Side;
-use super::{Candidate, Field, Grown};
 
 /// The required relative accuracy of the best score, from which the bound of a tie follows.
 const TIE_ACCURACY: f64 = 1e-3;

@@ -14,8 +14,8 @@ use crate::watch::Interrupted;
 
 use super::super::candidates::rivals;
 use super::super::params::CoreParams;
+use super::growth::{Candidate, Field, Grown, grow, is_complete};
 use super::side::Side;
-use super::{Candidate, Field, Grown, grow, is_complete};
 
 /// The most pages that a process offers at a time; few in unit tests.
 const MOST_OFFERED: usize = if cfg!(test) { 3 } else { 256 };

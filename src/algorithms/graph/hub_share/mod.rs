@@ -25,7 +25,7 @@ use super::csr::Csr;
 use super::dense_index::number;
 use super::exchange::{gather, malformed};
 use super::hub_graph::HubGraph;
-use super::symmetry::Role;
+use super::role::Role;
 use crate::communicator::Communicator;
 use crate::watch::Interrupted;
 

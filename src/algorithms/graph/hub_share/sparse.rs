@@ -4,7 +4,7 @@ use super::HubShare;
 use crate::graph::codec::{Decoder, Encoder};
 use crate::graph::dense_index::number;
 use crate::graph::exchange::gather;
-use crate::graph::symmetry::Role;
+use crate::graph::role::Role;
 use crate::watch::Interrupted;
 
 /// Appends a value.

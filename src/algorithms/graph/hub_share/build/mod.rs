@@ -21,7 +21,7 @@ use crate::graph::csr::Csr;
 use crate::graph::dense_index::number;
 use crate::graph::exchange::{exchange, malformed};
 use crate::graph::hub_graph::HubGraph;
-use crate::graph::symmetry::Role;
+use crate::graph::role::Role;
 use crate::watch::Interrupted;
 use authorities::{Authorities, Collected, HubLinks, link_hubs};
 use hubs::Hubs;
