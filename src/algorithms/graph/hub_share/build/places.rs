@@ -75,7 +75,7 @@ pub(super) fn write_list(message: &mut Encoder, list: &[u32]) {
     }
 }
 
-/// Reads a strictly ascending list of numbers below [`NONE`].
+/// Reads a strictly ascending list of numbers below the largest one.
 pub(super) fn read_list(message: &mut Decoder<'_>, list: &mut Vec<u32>) -> Option<()> {
     let count = message.index()?;
     list.clear();
