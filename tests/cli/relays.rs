@@ -23,7 +23,7 @@ pub enum Cut {
     Silent,
 }
 
-/// What a relay has forwarded, and what it is to do.
+/// The traffic of a relay, and when it cuts the connection.
 #[derive(Default)]
 struct Link {
     bytes: AtomicUsize,
@@ -70,7 +70,7 @@ impl Relay {
         (load(&self.link.bytes), load(&self.link.arrivals))
     }
 
-    /// Counts from 0 again, and cuts the connection after so many bytes.
+    /// Counts from 0 again, and cuts the connection once `cut` bytes were forwarded.
     pub fn restart(&self, cut: Option<(usize, Cut)>) {
         self.link.bytes.store(0, Ordering::Relaxed);
         self.link.arrivals.store(0, Ordering::Relaxed);

@@ -58,7 +58,7 @@ impl Network {
         Self { cluster, relays }
     }
 
-    /// Counts the traffic of the next command, and cuts one link after so many bytes.
+    /// Counts the traffic of the next command, and cuts the link in `cut` once its number of bytes was forwarded.
     fn restart(&self, cut: Option<(Link, usize, Cut)>) {
         for (link, relay) in &self.relays {
             let cut = cut.filter(|(cut, ..)| cut == link);

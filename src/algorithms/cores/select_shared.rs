@@ -55,6 +55,25 @@ pub fn select_on_share(
     if params.within.is_exact() {
         return Err(BadParams::ExactOnShare.into());
     }
+    let mut select = || select_in_pool(share, params, previous_seeds, cached, rules, watch);
+    // As in a selection by one process, passes over the links begin in a pool. Threads wait for other processes there, so it
+    // must not be a pool that several of them share.
+    let threads = rayon::current_num_threads();
+    match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+        Ok(pool) => pool.install(select),
+        Err(_) => select(),
+    }
+}
+
+/// [`select_on_share`] on a thread of a pool.
+fn select_in_pool(
+    share: &Arc<HubShare>,
+    params: &CoreParams,
+    previous_seeds: &[u32],
+    cached: &CachedSteps,
+    rules: &mut dyn SeedRules,
+    watch: &dyn Watch,
+) -> Result<ShareSelection, CoresError> {
     watch.stage("cores", Some(u64::from(params.seeds)));
     let mut left = share.all();
     let graph = share.graph();

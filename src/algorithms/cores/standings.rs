@@ -13,9 +13,9 @@ use super::row_sums::shared_row_sums;
 pub struct PageStanding {
     /// The smallest page of its component.
     pub component: u32,
-    /// Its row sum as a hub; 0 if it is none.
+    /// Its row sum as a hub; 0 if it is not a hub.
     pub as_hub: u64,
-    /// Its row sum as an authority; 0 if it is none.
+    /// Its row sum as an authority; 0 if it is not an authority.
     pub as_authority: u64,
     /// The first core that it was near, and whether as a hub, which takes precedence.
     pub near: Option<(Nearness, bool)>,

@@ -99,11 +99,7 @@ impl Region {
     /// Returns `A x` from the scores of authorities of all processes.
     pub(super) fn hubs_of(&self, x: &[f64], work: &mut Work) -> Result<Vec<f64>, Interrupted> {
         match &self.share {
-            Some(share) => {
-                let mut weighted = share.weighted(Role::Authority, self.authority_pages(), x);
-                share.pull(Role::Authority, &mut weighted)?;
-                Ok(share.sum_lists(Role::Hub, &weighted, work))
-            }
+            Some(share) => share.image(Role::Hub, self.authority_pages(), x, work),
             None => Ok(self.apply_a(x, work)),
         }
     }
@@ -115,11 +111,7 @@ impl Region {
         work: &mut Work,
     ) -> Result<Vec<f64>, Interrupted> {
         match &self.share {
-            Some(share) => {
-                let mut weighted = share.weighted(Role::Hub, self.hub_pages(), h);
-                share.pull(Role::Hub, &mut weighted)?;
-                Ok(share.sum_lists(Role::Authority, &weighted, work))
-            }
+            Some(share) => share.image(Role::Authority, self.hub_pages(), h, work),
             None => Ok(self.apply_at(h, work)),
         }
     }
@@ -134,7 +126,9 @@ impl Region {
     ) -> Result<Image, Interrupted> {
         if let Some(share) = &self.share {
             let pages = [role, role.other()].map(|role| self.pages(role));
-            return share.multiply(role, pages, x, work);
+            let mut image = pool.take();
+            let square = share.multiply(role, pages, x, &mut image, &mut pool.pulled, work)?;
+            return Ok((image, square));
         }
         let side = match role {
             Role::Hub => self.hub_side(),

@@ -62,17 +62,17 @@ impl RegionShare {
         self.longest
     }
 
-    /// Returns values of local classes, those of own ones multiplied by their numbers of pages. There is room for ghosts.
-    pub(super) fn weighted(&self, role: Role, pages: &[f64], values: &[f64]) -> Vec<f64> {
-        let mut weighted = Vec::with_capacity(self.side(role).len());
+    /// Sets `weighted` to values of local classes, those of own ones multiplied by their numbers of pages. There is room for
+    /// ghosts.
+    fn weigh(&self, role: Role, pages: &[f64], values: &[f64], weighted: &mut Vec<f64>) {
+        weighted.clear();
         let own = pages.iter().zip(values).take(self.side(role).own().len());
         weighted.extend(own.map(|(pages, value)| pages * value));
         weighted.resize(self.side(role).len(), 0.0);
-        weighted
     }
 
-    /// Returns the sums of the lists of own classes.
-    pub(super) fn sum_lists(&self, role: Role, values: &[f64], work: &mut Work) -> Vec<f64> {
+    /// Sets `sums` to those of the lists of own classes.
+    fn sum_lists(&self, role: Role, values: &[f64], sums: &mut Vec<f64>, work: &mut Work) {
         let lists = lists(&self.share, role);
         let own = self.side(role).own();
         let sum = |class: u32| -> f64 {
@@ -84,33 +84,54 @@ impl RegionShare {
             .checked_sub(1)
             .map_or(0, |last| lists.range(last).end as u64);
         if lists.entries().len() < PARALLEL {
-            own.map(sum).collect()
+            sums.clear();
+            sums.extend(own.map(sum));
         } else {
-            own.into_par_iter().with_min_len(512).map(sum).collect()
+            let all = own.into_par_iter().with_min_len(512).map(sum);
+            all.collect_into_vec(sums);
         }
     }
 
-    /// Returns the image of a vector on the classes of one side under the product over both, and its product with the
-    /// vector.
+    /// Returns the sums of the lists of own classes on one side over a vector on the other one, whose classes have these
+    /// numbers of pages.
+    pub(super) fn image(
+        &self,
+        role: Role,
+        other_pages: &[f64],
+        x: &[f64],
+        work: &mut Work,
+    ) -> Result<Vec<f64>, Interrupted> {
+        let (mut weighted, mut sums) = (Vec::new(), Vec::new());
+        self.weigh(role.other(), other_pages, x, &mut weighted);
+        self.pull(role.other(), &mut weighted)?;
+        self.sum_lists(role, &weighted, &mut sums, work);
+        Ok(sums)
+    }
+
+    /// Sets `image` to that of a vector on the classes of one side under the product over both. Returns its product with the
+    /// vector. `buffers` are reused, because new memory for each product would cost as much as reading the links.
     pub(super) fn multiply(
         &self,
         role: Role,
         [pages, other_pages]: [&[f64]; 2],
         x: &[f64],
+        image: &mut Vec<f64>,
+        [weighted, sums]: &mut [Vec<f64>; 2],
         work: &mut Work,
-    ) -> Result<(Vec<f64>, f64), Interrupted> {
+    ) -> Result<f64, Interrupted> {
         let other = role.other();
-        let mut weighted = self.weighted(role, pages, x);
-        self.pull(role, &mut weighted)?;
-        let sums = self.sum_lists(other, &weighted, work);
+        self.weigh(role, pages, x, weighted);
+        self.pull(role, weighted)?;
+        self.sum_lists(other, weighted, sums, work);
         let slices = self.side(other).slices().map(|range| {
             let (pages, sums) = (&other_pages[range.clone()], &sums[range]);
             dot(pages, sums, sums)
         });
         let slices: Vec<f64> = slices.collect();
-        let mut weighted = self.weighted(other, other_pages, &sums);
-        let square = self.pull_and_sum(other, &mut weighted, &slices)?;
-        Ok((self.sum_lists(role, &weighted, work), square))
+        self.weigh(other, other_pages, sums, weighted);
+        let square = self.pull_and_sum(other, weighted, &slices)?;
+        self.sum_lists(role, weighted, image, work);
+        Ok(square)
     }
 }
 

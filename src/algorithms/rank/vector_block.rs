@@ -277,6 +277,8 @@ fn map_chunks<const B: usize, T: Send>(
 pub(super) struct BufferPool {
     single: (VectorBlock<1>, VectorBlock<1>),
     double: (VectorBlock<2>, Buffers<2>),
+    /// Of products that several processes make.
+    pub(super) pulled: [Vec<f64>; 2],
     /// Unused vectors.
     spare: Vec<Vec<f64>>,
     /// Number of products of the last search.
@@ -290,6 +292,11 @@ impl BufferPool {
     pub(super) fn recycle(&mut self, vectors: impl IntoIterator<Item = Vec<f64>>) {
         let capacity = MAX_SPARE.saturating_sub(self.spare.len());
         self.spare.extend(vectors.into_iter().take(capacity));
+    }
+
+    /// Returns an unused vector, with any entries.
+    pub(super) fn take(&mut self) -> Vec<f64> {
+        self.spare.pop().unwrap_or_default()
     }
 
     /// Returns `M x`.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use seedbank_algorithms::communicator::{Communicator, of_threads};
 use seedbank_algorithms::watch::Unwatched;
 use seedbank_store::{
     OtherProcesses, PartServer, PublishedParts, PublishedState, Reader, RemoteProcess, StoreError,
@@ -56,4 +57,20 @@ pub(super) fn open(bank: &Path, processes: usize) -> Vec<PublishedParts> {
         server.open_published(state, &others).unwrap()
     };
     servers.iter().enumerate().map(open).collect()
+}
+
+/// Calls `run` in each of several processes with its communicator and its store. Returns the results by process.
+pub(super) fn in_processes<T: Send>(
+    bank: &Path,
+    processes: usize,
+    run: impl Fn(Arc<dyn Communicator>, &PublishedParts) -> T + Sync,
+) -> Vec<T> {
+    let (stores, run) = (open(bank, processes), &run);
+    std::thread::scope(|scope| {
+        let processes = of_threads(processes).into_iter().zip(&stores);
+        let start = |(communicator, store)| scope.spawn(move || run(communicator, store));
+        let threads: Vec<_> = processes.map(start).collect();
+        let threads = threads.into_iter();
+        threads.map(|thread| thread.join().unwrap()).collect()
+    })
 }

@@ -40,8 +40,8 @@ impl OwnSites {
     }
 }
 
-/// Numbers the ghosts of rows in the order of their ids, from `first` on, and removes duplicates from `ghosts`. On entry, the
-/// n-th entry of `targets` that is [`GHOST`] stands for the n-th ghost.
+/// Numbers the ghosts of rows in the order of their ids, from `first` on, and removes duplicates from `ghosts`. On entry,
+/// `ghosts` has one id for each entry of `targets` that is [`GHOST`], in the same order.
 pub(super) fn number_ghosts(
     first: u32,
     lengths: &[u32],

@@ -138,7 +138,7 @@ impl Scene {
     }
 }
 
-/// A kill to try: of which process, where, and how many processes open the bank next.
+/// A kill to try: the process, the point, and the number of processes that open the bank next.
 #[derive(Debug)]
 struct Kill<'a> {
     victim: usize,

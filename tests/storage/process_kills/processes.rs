@@ -1,4 +1,4 @@
-//! The processes of a cluster bank, of which one may be killed at a call.
+//! The processes of a cluster bank. One of them can be killed at a call.
 
 use std::fmt::Write;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::support::folders::copy;
 /// The number of parts of the bank.
 pub const PARTS: usize = 4;
 
-/// The number of processes of which one is killed.
+/// The number of processes of a command.
 pub const PROCESSES: usize = 3;
 
 /// Seconds after which processes that are not connected give up.

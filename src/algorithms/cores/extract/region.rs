@@ -1,6 +1,6 @@
 //! Growth of a core in a region.
 
-use crate::graph::{HubGraph, NONE, Remaining, Role, are_symmetric};
+use crate::graph::{HubGraph, Remaining, Role, are_symmetric};
 use crate::rank::{Principal, TIED};
 use crate::watch::Interrupted;
 
@@ -110,14 +110,9 @@ impl Field for RegionField<'_> {
     /// Only `rivals` can be tied with the best authority.
     fn first(&mut self, grown: &mut Grown) -> Result<Option<Candidate>, Interrupted> {
         let rivals = std::mem::take(&mut self.rivals);
-        for &position in &rivals {
-            let page = self.authorities.next_page(position);
-            self.authorities.candidates.set(position, 1, page);
-        }
+        self.authorities.offer(&rivals, true);
         let chosen = self.best(Role::Authority, 1, grown);
-        for position in rivals {
-            self.authorities.candidates.set(position, 0, NONE);
-        }
+        self.authorities.offer(&rivals, false);
         chosen
     }
 

@@ -27,8 +27,7 @@ pub(in super::super) struct SharedCore {
     pub(in super::super) pages: [BTreeMap<u32, u32>; 2],
 }
 
-/// Extracts the core of the whole graph, of which this process has a share. Scores must be exact. All processes call it at the
-/// same time.
+/// Extracts the core of a graph that several processes share. Scores must be exact. All processes call it at the same time.
 pub(in super::super) fn extract_shared(
     share: &HubShare,
     left: &Remaining,
@@ -82,7 +81,7 @@ struct Queue {
 }
 
 impl Queue {
-    /// Takes the best page out; `None` if there is none, or if that depends on pages that are not offered.
+    /// Removes and returns the best page; `None` if no page is offered, or if pages that are not offered may be better.
     fn pop(&mut self) -> Option<Offer> {
         let mut unknown = self.offers.iter().zip(&self.has_more);
         if unknown.any(|(offers, has_more)| offers.is_empty() && *has_more) {
@@ -93,8 +92,8 @@ impl Queue {
     }
 }
 
-/// Returns the best of the first pages of all processes; `None` if there is none, or if a process has to look again for a
-/// page that is tied with the best score of all.
+/// Returns the best of the first pages of all processes. Returns `None` if there are no pages, and if a process must look
+/// again for a page that is tied with the best score of all.
 fn best<'a>(first: impl Iterator<Item = &'a Offer> + Clone) -> Option<Offer> {
     let top = first.clone().map(|of| of.top).fold(0.0, f64::max);
     let tied = top * (1.0 - TIED);
@@ -279,14 +278,9 @@ fn read_offers(process: usize, message: &mut Decoder<'_>) -> Option<(VecDeque<Of
 impl Field for &mut ShareField<'_> {
     fn first(&mut self, grown: &mut Grown) -> Result<Option<Candidate>, Interrupted> {
         let rivals = std::mem::take(&mut self.rivals);
-        for &class in &rivals {
-            let page = self.authorities.next_page(class);
-            self.authorities.candidates.set(class, 1, page);
-        }
+        self.authorities.offer(&rivals, true);
         let chosen = self.best(Role::Authority, 1, grown);
-        for class in rivals {
-            self.authorities.candidates.set(class, 0, NONE);
-        }
+        self.authorities.offer(&rivals, false);
         chosen
     }
 

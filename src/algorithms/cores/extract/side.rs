@@ -55,6 +55,18 @@ impl<'a> Side<'a> {
         self.candidates.set(position, links, next);
     }
 
+    /// Makes classes candidates as if they were linked with a chosen page, or no candidates.
+    pub(super) fn offer(&mut self, positions: &[u32], is_offered: bool) {
+        for &position in positions {
+            let (links, page) = if is_offered {
+                (1, self.next_page(position))
+            } else {
+                (0, NONE)
+            };
+            self.candidates.set(position, links, page);
+        }
+    }
+
     /// The last page taken of the class.
     pub(super) fn last_taken(&self, position: u32) -> Option<u32> {
         self.taken.get(&position).copied()

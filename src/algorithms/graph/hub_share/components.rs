@@ -18,9 +18,9 @@ pub struct ShareComponents {
 impl HubShare {
     /// Finds the components of the whole graph. All processes call it at the same time.
     ///
-    /// Cost: a pass over the local links; then rounds, in each of which a process sends the components of mirrors and
-    /// ghosts that it has found to be joined with another. Their number is at most the number of times that a path
-    /// between two classes changes processes.
+    /// Cost: a pass over the local links; then rounds of messages, as many as the most changes of processes on a path
+    /// between two classes. In each round, a process sends the components of mirrors and ghosts that it has joined with
+    /// others.
     pub fn components(&self) -> Result<ShareComponents, Interrupted> {
         let (hubs, authorities) = (self.hubs.len(), self.authorities.len());
         let authority = |class: u32| number(hubs) + class;

@@ -55,7 +55,7 @@ impl HubShare {
         left.remove(&self.graph, pages);
         let mut message = Encoder::default();
         for role in [Role::Hub, Role::Authority] {
-            let of_side = losses.of(role);
+            let of_side = losses.side(role);
             of_side.sort_unstable();
             of_side.dedup_by(|later, earlier| {
                 let is_same = later.0 == earlier.0;
@@ -96,7 +96,7 @@ impl HubShare {
                 if let Some(class) = self.side(role).ghost(process, id) {
                     let pages = left.pages(role, class).checked_sub(lost)?;
                     left.set_pages(role, class, pages);
-                    losses.of(role).push((class, lost));
+                    losses.side(role).push((class, lost));
                 }
             }
         }
@@ -105,7 +105,7 @@ impl HubShare {
 }
 
 impl Losses {
-    fn of(&mut self, role: Role) -> &mut Vec<Loss> {
+    fn side(&mut self, role: Role) -> &mut Vec<Loss> {
         match role {
             Role::Hub => &mut self.hubs,
             Role::Authority => &mut self.authorities,

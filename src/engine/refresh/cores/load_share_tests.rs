@@ -10,9 +10,8 @@ use super::*;
 use crate::engine::plan::{Plan, PlanOptions, ResolvedPlan};
 use crate::engine::policy::{List, LoadedPolicy};
 use crate::engine::refresh::cores::load::LoadedHubGraph;
-use crate::engine::refresh::process_stores_tests::{PARTS, open, owners, scratch};
+use crate::engine::refresh::process_stores_tests::{PARTS, in_processes, owners, scratch};
 use crate::engine::{Bank, IngestRequest};
-use seedbank_algorithms::communicator::of_threads;
 use seedbank_algorithms::watch::Unwatched;
 use seedbank_formats::ingest::{Naming, Record};
 use seedbank_store::{Reader, Store};
@@ -78,22 +77,11 @@ fn with_plan<T>(
 
 /// Loads the shares of several processes.
 fn load(bank: &Path, options: &PlanOptions, processes: usize) -> Vec<LoadedRows> {
-    let stores = open(bank, processes);
     let owners = owners(processes);
-    std::thread::scope(|scope| {
-        let owners = &owners;
-        let threads: Vec<_> = of_threads(processes)
-            .into_iter()
-            .zip(&stores)
-            .map(|(communicator, store)| {
-                let load = move |context: RunContext<'_, CorePlan>| {
-                    LoadedRows::load(context, &*communicator, owners).unwrap()
-                };
-                scope.spawn(move || with_plan(store, options, load))
-            })
-            .collect();
-        let join = |thread: std::thread::ScopedJoinHandle<'_, _>| thread.join().unwrap();
-        threads.into_iter().map(join).collect()
+    in_processes(bank, processes, |communicator, store| {
+        with_plan(store, options, |context| {
+            LoadedRows::load(context, &*communicator, &owners).unwrap()
+        })
     })
 }
 

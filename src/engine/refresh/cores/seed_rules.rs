@@ -14,7 +14,7 @@ pub(crate) type Rejections = BTreeMap<RejectionReason, u64>;
 
 /// The pages of cores, by their numbers in the graph.
 pub(super) trait PageLookup: Send {
-    /// Returns the page with a number; `None` if there is none.
+    /// Returns the page with a number; `None` if no page has it.
     fn page(&self, number: u32) -> Option<PageId>;
 }
 

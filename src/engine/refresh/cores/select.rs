@@ -17,25 +17,19 @@ pub(crate) fn select(
     previous: &[PageId],
     cache: &CoreCache,
 ) -> Result<(Selection, Rejections)> {
-    let RunContext {
-        store,
-        plan,
-        policy,
-        watch,
-        ..
-    } = context;
+    let params = &context.plan.params;
     let previous: Vec<u32> = previous
         .iter()
         .filter_map(|page| hubs.number(*page))
         .collect();
-    let mut seeds = PolicySeedRules::new(store, hubs, policy, plan.params.seeds)?;
+    let mut seeds = PolicySeedRules::new(context.store, hubs, context.policy, params.seeds)?;
     let selection = cores::select_warm(
         &hubs.graph,
-        &plan.params,
+        params,
         &previous,
         cache,
         &mut seeds,
-        watch,
+        context.watch,
     );
     let selection = selection.map_err(cores_error)?;
     Ok((selection, seeds.finish()?.0))

@@ -87,7 +87,8 @@ impl<'a> SharedSeedRules<'a> {
                 if !numbers.clone().all(|number| pages.contains_key(number)) {
                     return Err(malformed().into());
                 }
-                policies.pages.0.append(&mut pages);
+                // To append a map would rebuild that of all cores.
+                policies.pages.0.extend(pages);
                 let seed = policies.seed_of(core, choice);
                 let is_complete = policies.is_complete();
                 Some(Decision { seed, is_complete })

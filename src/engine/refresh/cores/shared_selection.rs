@@ -135,28 +135,22 @@ fn select(
     previous_seeds: &[u32],
     cached: &CachedSteps,
 ) -> Result<(ShareSelection, OfFirst)> {
-    let RunContext {
-        store,
-        plan,
-        policy,
-        watch,
-        ..
-    } = context;
+    let params = &context.plan.params;
     let policies = if group.is_first() {
+        let (store, policy) = (context.store, context.policy);
         let pages = PagesOfCores::default();
-        let seeds = plan.params.seeds;
-        Some(PolicySeedRules::new(store, pages, policy, seeds)?)
+        Some(PolicySeedRules::new(store, pages, policy, params.seeds)?)
     } else {
         None
     };
     let mut rules = SharedSeedRules::new(group, &loaded.pages, policies)?;
     let selected = select_on_share(
         &loaded.share,
-        &plan.params,
+        params,
         previous_seeds,
         cached,
         &mut rules,
-        watch,
+        context.watch,
     );
     // The rules have the cause if their messages fail.
     let of_first = rules.finish()?;

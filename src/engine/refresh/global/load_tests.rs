@@ -11,9 +11,8 @@ use super::*;
 use crate::engine::plan::kinds::Greedy;
 use crate::engine::plan::{Plan, PlanOptions, ResolvedPlan, Value};
 use crate::engine::policy::List;
-use crate::engine::refresh::process_stores_tests::{PARTS, open, owners, scratch};
+use crate::engine::refresh::process_stores_tests::{PARTS, in_processes, owners, scratch};
 use crate::engine::{Bank, EngineError, IngestRequest};
-use seedbank_algorithms::communicator::of_threads;
 use seedbank_algorithms::fetch_status::FetchStatus;
 use seedbank_algorithms::watch::Unwatched;
 use seedbank_formats::ingest::{Naming, Record};
@@ -117,26 +116,13 @@ type Loaded = (LoadedShare, LoadedWeb);
 
 /// Loads the shares of several processes.
 fn load(bank: &Path, options: &PlanOptions, processes: usize) -> Vec<Result<Loaded>> {
-    let stores = open(bank, processes);
     let owners = owners(processes);
-    std::thread::scope(|scope| {
-        let owners = &owners;
-        let threads: Vec<_> = of_threads(processes)
-            .into_iter()
-            .zip(&stores)
-            .map(|(communicator, store)| {
-                let load = move |context: RunContext<'_, WebChoice>| {
-                    let share = LoadedShare::load(context, &*communicator, owners)?;
-                    let web = LoadedWeb::load_share(context, &communicator, owners)?;
-                    Ok((share, web))
-                };
-                scope.spawn(move || with_plan(store, options, load))
-            })
-            .collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap())
-            .collect()
+    in_processes(bank, processes, |communicator, store| {
+        with_plan(store, options, |context| {
+            let share = LoadedShare::load(context, &*communicator, &owners)?;
+            let web = LoadedWeb::load_share(context, &communicator, &owners)?;
+            Ok((share, web))
+        })
     })
 }
 
