@@ -98,6 +98,14 @@ pub(super) struct RefreshArgs {
     /// Print the seeds without storing the refresh or the parameters
     #[arg(long)]
     dry_run: bool,
+    /// In a cluster bank with more pages than this, let all processes find cores [default: 50M]
+    ///
+    /// Each then has only its share of the links in memory. With fewer pages, one process finds cores, as in any other bank,
+    /// which takes less time. With more, a new list is compared with baselines only if `--judge` is given, because that
+    /// takes all pages and links in one process.
+    #[arg(long, value_name = "PAGES", value_parser = integer::<u64>(0..=u64::MAX), env = "SEEDBANK_SHARE_ABOVE",
+        hide_short_help = true)]
+    share_above: Option<u64>,
     /// Wait while another process writes to the bank
     #[arg(long, value_parser = BoolishValueParser::new(),
         env = "SEEDBANK_WAIT", hide_short_help = true)]
@@ -139,6 +147,7 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
         explain_cost: args.explain_cost,
         judge: args.judge,
         replace: args.replace,
+        share_above: args.share_above,
     };
     if bank.is_empty()? {
         // Errors in the parameters come first.
@@ -260,6 +269,12 @@ fn warn(report: &RefreshReport, judge: bool, session: &Session) {
                 .warn("too few pages are crawled to hold some out, so the list was not compared");
         }
         None => {}
+    }
+    if let Some(pages) = report.not_compared {
+        session.note(format_args!(
+            "the bank has {} pages, so the list was not compared with baselines; --judge loads all of them into this process",
+            thousands(pages)
+        ));
     }
 }
 

@@ -138,7 +138,7 @@ impl Bank {
 
     /// Selects seeds by a plan and stores them.
     #[pyo3(signature = (plan = None, *, cold = false, keep = None, tune = false, judge = false, replace = false,
-        explain_cost = false, dry_run = false, wait = false, **parameters))]
+        explain_cost = false, dry_run = false, wait = false, share_above = None, **parameters))]
     #[expect(
         clippy::too_many_arguments,
         clippy::fn_params_excessive_bools,
@@ -156,6 +156,7 @@ impl Bank {
         explain_cost: bool,
         dry_run: bool,
         wait: bool,
+        share_above: Option<u64>,
         parameters: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let mut call = self.0.call(py)?;
@@ -169,6 +170,7 @@ impl Bank {
             tune,
             judge,
             replace,
+            share_above,
         };
         if dry_run {
             let run = call.run(|bank| bank.dry_run(&request))?;

@@ -1,5 +1,5 @@
 //! Selections by cores within a tolerance in all processes: the same tables, byte by byte, as by one; the same cores as in a
-//! plain bank.
+//! plain bank. Below the number of pages from which on the graph is shared, one process finds the cores.
 
 use std::fs;
 use std::path::Path;
@@ -74,12 +74,18 @@ struct Refreshed {
 }
 
 impl Cluster {
-    /// Refreshes a plan.
+    /// Refreshes a plan in all processes.
     fn refresh_cores(&self, name: &str, plan: PlanOptions) -> Refreshed {
+        self.refresh_above(Some(0), name, plan)
+    }
+
+    /// Refreshes a plan, in all processes if there are more pages than given.
+    fn refresh_above(&self, share_above: Option<u64>, name: &str, plan: PlanOptions) -> Refreshed {
         let before = self.requests.runs.load(Ordering::Relaxed);
         let request = RefreshRequest {
             keep: Some(2),
             explain_cost: true,
+            share_above,
             ..RefreshRequest::with(name, plan)
         };
         let mut steps_reused = 0;
@@ -139,6 +145,12 @@ fn days(folder: &Path) -> Vec<IngestRequest> {
         }
     };
     (0..=2).map(day).collect()
+}
+
+/// The number of known and crawled pages.
+fn pages(bank: &Bank) -> u64 {
+    let counters = bank.status().unwrap().counters;
+    counters.known + counters.crawled
 }
 
 /// The cores and the seeds of the last refresh of a plan, and explanations of some pages.
@@ -242,10 +254,83 @@ fn a_crawl_has_the_same_cores_in_any_bank() {
 }
 
 #[test]
+fn below_the_limit_one_process_finds_the_cores_of_a_plain_bank() {
+    let folder = scratch();
+    let days = days(folder.path());
+    let plain = Bank::create(folder.path().join("plain"), Naming::default()).unwrap();
+    let cluster = Cluster::new(&folder.path().join("cluster"), Naming::default(), 3);
+    let options = || Plan::cores().within(Slack::ONE_PERCENT).seeds(20);
+    // The second day is shared, so that each way begins with the steps of the other.
+    for (day, is_shared) in days.iter().zip([false, true, false]) {
+        plain.ingest(day).unwrap();
+        let request = RefreshRequest::with("within", options());
+        let steps_reused = plain.refresh(&request).unwrap().view.steps_reused;
+        let expected = answers(&plain, "within");
+        cluster.bank.ingest(day).unwrap();
+        let limit = pages(&cluster.bank) - u64::from(is_shared);
+        let refreshed = cluster.refresh_above(Some(limit), "within", options().into());
+        assert_eq!(refreshed.is_shared, is_shared);
+        assert_eq!(refreshed.steps_reused, steps_reused);
+        let found = answers(&cluster.bank, "within");
+        assert_close(&expected, &found);
+        if day.inputs == days[0].inputs {
+            // No step of the other way is reused yet.
+            assert_eq!(expected, found);
+        }
+    }
+    // By default, such a small graph is not shared.
+    let refreshed = cluster.refresh_above(None, "new", options().into());
+    assert!(!refreshed.is_shared);
+    let check = cluster.bank.check().unwrap();
+    assert!(check.is_clean(), "{check:?}");
+}
+
+#[test]
+fn a_new_list_of_a_large_cluster_bank_is_compared_only_on_request() {
+    let folder = scratch();
+    let days = days(folder.path());
+    let plain = Bank::create(folder.path().join("plain"), Naming::default()).unwrap();
+    let cluster = Cluster::new(&folder.path().join("cluster"), Naming::default(), 3);
+    plain.ingest(&days[0]).unwrap();
+    cluster.bank.ingest(&days[0]).unwrap();
+    let request = |name: &str| RefreshRequest {
+        share_above: Some(100),
+        ..RefreshRequest::with(name, Plan::coverage().seeds(3).budget(50).hops(1))
+    };
+    let compared = plain.refresh(&request("new")).unwrap();
+    assert!(compared.verdict.is_some() && compared.not_compared.is_none());
+    let pages = pages(&cluster.bank);
+    let report = cluster.bank.refresh(&request("new")).unwrap();
+    assert_eq!((report.verdict, report.not_compared), (None, Some(pages)));
+    // A refresh of the same plan has nothing to compare.
+    let report = cluster.bank.refresh(&request("new")).unwrap();
+    assert_eq!((report.verdict, report.not_compared), (None, None));
+    let judged = RefreshRequest {
+        judge: true,
+        ..request("new")
+    };
+    let report = cluster.bank.refresh(&judged).unwrap();
+    assert_eq!(report.not_compared, None);
+    assert_eq!(report.verdict, compared.verdict);
+    let below = RefreshRequest {
+        share_above: Some(pages),
+        ..request("other")
+    };
+    let report = cluster.bank.refresh(&below).unwrap();
+    assert_eq!(
+        (report.verdict, report.not_compared),
+        (compared.verdict, None)
+    );
+}
+
+#[test]
 fn a_process_that_fails_or_is_interrupted_ends_the_selection_in_all() {
     let folder = scratch();
     let cluster = with_pages(folder.path());
-    let request = RefreshRequest::with("within", Plan::cores().within(Slack::ONE_PERCENT).seeds(4));
+    let request = RefreshRequest {
+        share_above: Some(0),
+        ..RefreshRequest::with("within", Plan::cores().within(Slack::ONE_PERCENT).seeds(4))
+    };
     for stage in ["load links", "cores", "evidence", "commit"] {
         let bank = cluster.bank.watched(StopAt::stage(stage));
         let error = bank.refresh(&request).unwrap_err();

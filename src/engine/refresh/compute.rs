@@ -94,6 +94,7 @@ pub(super) fn run(
         let pins = rules.pins.pages.len() as u64;
         return Err(PlanError::TooManyPins { pins, seeds }.into());
     }
+    let pages_to_share = request.pages_to_share(reader)?;
     let same_policy = base.policy().ok() == Some(policy);
     let plan_changed = stored.is_some() && (base.resolve().ok() != Some(resolved) || !same_policy);
     let is_new = stored.is_none();
@@ -148,6 +149,10 @@ pub(super) fn run(
                 let processes = site_processes(local, reader, &report.view.parameters)?;
                 let context = RunContext::new(reader, plan, &rules, watch);
                 let context = context.with_processes(processes.as_ref());
+                let context = RunContext {
+                    beyond_one_process: pages_to_share.is_some(),
+                    ..context
+                };
                 let run = cores::run(context, previous, request.cold)?;
                 report.set_cores(&run);
                 report.bytes_read = reader.bytes_read();
@@ -221,7 +226,11 @@ pub(super) fn run(
     if request.judge && is_learned {
         return Err(PlanError::LearnedByNext.into());
     }
-    if request.judge || (is_new_list && budget.is_some() && !is_learned) {
+    let is_compared = is_new_list && budget.is_some() && !is_learned;
+    if !request.judge && is_compared && pages_to_share.is_some() {
+        // A comparison needs all pages and links in one process.
+        report.not_compared = pages_to_share;
+    } else if request.judge || is_compared {
         let judged = Judged {
             plan: &report.view.parameters,
             policy: &rules,

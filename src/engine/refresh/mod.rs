@@ -40,7 +40,7 @@ pub use report::{
     DefaultBudget, PolicyView, RefreshReport, RefreshView, Shortage, ShortageReason, Stars,
     StepsView, TrialView, TuningView,
 };
-pub use request::RefreshRequest;
+pub use request::{DEFAULT_SHARE_ABOVE, RefreshRequest};
 
 use std::time::Instant;
 

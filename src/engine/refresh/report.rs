@@ -58,6 +58,10 @@ pub struct RefreshReport {
     /// Comparison of the plan's list with baselines, if this refresh made one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<HeldOutVerdict>,
+    /// The number of pages of a cluster bank whose new list was not compared with baselines, because one process is not to
+    /// load all of them; `None` otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_compared: Option<u64>,
     /// The number of crawled pages, divided by that for which the plan was tuned; `None` if it is at most
     /// 2, or unknown.
     #[serde(skip_serializing_if = "Option::is_none")]

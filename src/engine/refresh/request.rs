@@ -3,6 +3,10 @@
 use crate::engine::Result;
 use crate::engine::error::RequestError;
 use crate::engine::plan::{DEFAULT_PLAN, PlanOptions, check_name};
+use seedbank_store::Store;
+
+/// The default of [`RefreshRequest::share_above`].
+pub const DEFAULT_SHARE_ABOVE: u64 = 50_000_000;
 
 /// The plan to refresh, and how.
 ///
@@ -48,6 +52,12 @@ pub struct RefreshRequest {
     /// Replace the parameters of the plan by `options` and the defaults of a new plan, except for policies
     /// that all methods have. Required to change the goal, the method or the scope of a plan.
     pub replace: bool,
+    /// In a cluster bank with more known and crawled pages than this, cores are found by all processes, each with its share
+    /// of the links in memory, and a new list is not compared with baselines unless `judge` is set. In a smaller one, one
+    /// process does that as in any other bank, which takes less time. `None` for [`DEFAULT_SHARE_ABOVE`].
+    ///
+    /// Scores of cores differ in their last digits between both ways.
+    pub share_above: Option<u64>,
 }
 
 impl RefreshRequest {
@@ -67,6 +77,16 @@ impl RefreshRequest {
             options: parameters.into(),
             ..Self::stored(plan)
         }
+    }
+
+    /// Returns the number of pages of a cluster bank if one process is not to load all of them, and `None` otherwise.
+    pub(super) fn pages_to_share(&self, store: &Store) -> Result<Option<u64>> {
+        if store.site_parts().is_none() {
+            return Ok(None);
+        }
+        let counters = store.counters()?;
+        let pages = counters.known.saturating_add(counters.crawled);
+        Ok(Some(pages).filter(|pages| *pages > self.share_above.unwrap_or(DEFAULT_SHARE_ABOVE)))
     }
 
     /// Returns the name of the plan after validating the request.

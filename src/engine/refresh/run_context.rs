@@ -14,6 +14,8 @@ pub(crate) struct RunContext<'a, P> {
     pub(crate) watch: &'a dyn Watch,
     /// Other processes that have sites of the bank; `None` if they are not to work on them.
     pub(crate) processes: Option<&'a SiteProcesses<'a>>,
+    /// Whether it is a cluster bank with too many pages for one process.
+    pub(crate) beyond_one_process: bool,
 }
 
 impl<'a, P> RunContext<'a, P> {
@@ -29,6 +31,7 @@ impl<'a, P> RunContext<'a, P> {
             policy,
             watch,
             processes: None,
+            beyond_one_process: false,
         }
     }
 

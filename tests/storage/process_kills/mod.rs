@@ -38,7 +38,18 @@ const EXPORTED: &str = "disk/exported.jsonl";
 const COMMANDS: [(&str, &[&str]); 7] = [
     ("ingest", &ingest("crawl/day-002.jsonl.zst")),
     ("sites", &["refresh", "BANK", "--plan", "sites", "-q"]),
-    ("cores", &["refresh", "BANK", "--plan", "cores", "-q"]),
+    (
+        "cores",
+        &[
+            "refresh",
+            "BANK",
+            "--plan",
+            "cores",
+            "--share-above",
+            "0",
+            "-q",
+        ],
+    ),
     ("coverage", &["refresh", "BANK", "--plan", "coverage", "-q"]),
     ("undo", &["undo", "BANK", "-q"]),
     ("export", &["export", "BANK", "-q", "--out", EXPORTED]),
@@ -275,7 +286,15 @@ fn disks(bank: &Bank, place: &Path) -> [PathBuf; 2] {
     done(&ingest("crawl/day-000.jsonl.zst"));
     let plans: [&[&str]; 3] = [
         &["sites", "--goal", "sites"],
-        &["cores", "--method", "cores", "--seeds", "20"],
+        &[
+            "cores",
+            "--method",
+            "cores",
+            "--seeds",
+            "20",
+            "--share-above",
+            "0",
+        ],
         &[
             "coverage", "--goal", "coverage", "--seeds", "4", "--budget", "20",
         ],

@@ -156,8 +156,8 @@ pub(crate) fn run(
             Attempt::GivenUp(wasted) => reads = wasted,
         }
     }
-    // In a cluster bank the result is the same with any number of processes.
-    if store.site_parts().is_some() && !plan.params.within.is_exact() {
+    // One process with all parts shares the graph with itself, so that its result is that of several.
+    if context.beyond_one_process && !plan.params.within.is_exact() {
         let input = SelectionInput {
             steps: cached_steps::read(store, of_steps, plan)?,
             previous_seeds,

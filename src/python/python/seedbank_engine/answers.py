@@ -842,6 +842,9 @@ class DryRun(TypedDict):
     grown_since_tuned: NotRequired[float]
     """The number of crawled pages, divided by that for which the plan was tuned; `null` if it is at most 2, or
     unknown."""
+    not_compared: NotRequired[int]
+    """The number of pages of a cluster bank whose new list was not compared with baselines, because one process
+    is not to load all of them; `null` otherwise."""
     policy: NotRequired[PolicyView]
     """Effect of the policies; `null` if the plan has none."""
     shortage: NotRequired[Shortage]
@@ -2917,6 +2920,9 @@ class RefreshReport(TypedDict):
     grown_since_tuned: NotRequired[float]
     """The number of crawled pages, divided by that for which the plan was tuned; `null` if it is at most 2, or
     unknown."""
+    not_compared: NotRequired[int]
+    """The number of pages of a cluster bank whose new list was not compared with baselines, because one process
+    is not to load all of them; `null` otherwise."""
     policy: NotRequired[PolicyView]
     """Effect of the policies; `null` if the plan has none."""
     shortage: NotRequired[Shortage]
