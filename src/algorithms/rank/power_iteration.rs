@@ -3,36 +3,72 @@
 
 use std::sync::Arc;
 
-use crate::graph::{HubGraph, NONE, Remaining, number};
+use crate::graph::{HubGraph, HubShare, NONE, Remaining, Role, Touched, number};
 use crate::watch::{Interrupted, Watch};
 
 use super::principal::Principal;
 use super::ranker::{Next, Ranker};
 use super::region::Region;
+use super::region_share::RegionShare;
 use super::start_vectors::StartVectors;
-use super::vectors::{norm, scale};
+use super::vectors::scale;
 use super::work::Work;
+
+/// Relative error of a score. Each of 2 x 60 steps rounds every score once per term of a
+/// nonnegative sum, and pages of a class are equal by construction.
+const ERROR: f64 = 1e-12;
 
 /// `a = A^T h`, `h = A a`, repeated `iterations` times from the uniform vector for every core;
 /// sigma is the length of the last `A a` with `a` normalised.
 ///
 /// Source: Daneshpajouh, Mohammadi Nasiri, Ghodsi (WEBIST 2008), 60 iterations. The result is
 /// defined by that number of iterations, so there is nothing to prove. Cost: two passes over the
-/// remaining merged entries per iteration of every core.
+/// remaining merged entries per iteration of every core; on a share over all of its entries, and
+/// four rounds of messages.
 #[derive(Clone, Debug)]
 pub struct PowerIteration {
     iterations: u32,
-    position: Vec<u32>,
+    source: Source,
     work: Work,
+}
+
+/// Where the region of a core comes from.
+#[derive(Clone, Debug)]
+enum Source {
+    /// It is gathered from what is left of a graph. Has the scratch of [`Region::gather`].
+    Graph(Vec<u32>),
+    /// It is the whole graph as several processes share it, with the numbers of remaining pages.
+    Share(Region),
 }
 
 impl PowerIteration {
     /// Returns a ranker of this graph.
     #[must_use]
     pub fn new(graph: &HubGraph, iterations: u32) -> Self {
+        Self::of(
+            Source::Graph(vec![NONE; graph.authority_members().len()]),
+            iterations,
+        )
+    }
+
+    /// Returns a ranker of the graph that several processes share. All of them call its functions at
+    /// the same time.
+    ///
+    /// Scores do not depend on the number of processes. They differ in the last digits from those of
+    /// [`new`](Self::new), which sums in another order.
+    pub(crate) fn of_share(
+        share: &Arc<HubShare>,
+        left: &Remaining,
+        iterations: u32,
+    ) -> Result<Self, Interrupted> {
+        let region = Region::of_share(RegionShare::new(Arc::clone(share))?, left);
+        Ok(Self::of(Source::Share(region), iterations))
+    }
+
+    fn of(source: Source, iterations: u32) -> Self {
         Self {
             iterations: iterations.max(1),
-            position: vec![NONE; graph.authority_members().len()],
+            source,
             work: Work::default(),
         }
     }
@@ -45,33 +81,45 @@ impl Ranker for PowerIteration {
         left: &Remaining,
         watch: &dyn Watch,
     ) -> Result<Option<Next>, Interrupted> {
-        let hubs = 0..number(graph.hub_members().len());
-        let hubs: Vec<u32> = hubs.filter(|&class| left.hubs(class) > 0).collect();
         let work = &mut self.work;
-        let region = Region::gather(graph, left, &hubs, &mut self.position, work);
-        if region.hubs().is_empty() {
+        let region = match &mut self.source {
+            Source::Graph(position) => {
+                let hubs = 0..number(graph.hub_members().len());
+                let hubs: Vec<u32> = hubs.filter(|&class| left.hubs(class) > 0).collect();
+                Region::gather(graph, left, &hubs, position, work)
+            }
+            Source::Share(region) => region.clone(),
+        };
+        if !region.has_links()? {
             return Ok(None);
         }
-        let mut h = vec![1.0; region.hubs().len()];
+        // Hubs without links or pages, which only a share has, add nothing to any score.
+        let mut h = vec![1.0; region.own(Role::Hub)];
         let mut a = Vec::new();
         let mut sigma = 0.0;
         for _ in 0..self.iterations {
             watch.proceed()?;
-            a = region.apply_at(&h, work);
-            let length = norm(region.authority_pages(), &a);
+            a = region.authorities_of(&h, work)?;
+            let length = region.norm(Role::Authority, &a)?;
             scale(&mut a, 1.0 / length);
-            h = region.apply_a(&a, work);
-            sigma = norm(region.hub_pages(), &h);
+            h = region.hubs_of(&a, work)?;
+            sigma = region.norm(Role::Hub, &h)?;
             scale(&mut h, 1.0 / sigma);
+        }
+        // Removed classes of a share have sums too, but no score.
+        for (scores, role) in [(&mut h, Role::Hub), (&mut a, Role::Authority)] {
+            for (score, pages) in scores.iter_mut().zip(region.pages(role)) {
+                if *pages == 0.0 {
+                    *score = 0.0;
+                }
+            }
         }
         Ok(Some(Next::Solved(Arc::new(Principal {
             sigma,
             upper: f64::INFINITY,
             gap: 0.0,
-            // Each of 2 x 60 steps rounds every score once per term of a nonnegative sum, and
-            // pages of a class are equal by construction.
-            hub_errors: h.iter().map(|score| score * 1e-12).collect(),
-            authority_errors: a.iter().map(|score| score * 1e-12).collect(),
+            hub_errors: h.iter().map(|score| score * ERROR).collect(),
+            authority_errors: a.iter().map(|score| score * ERROR).collect(),
             hub_scores: h,
             authority_scores: a,
             doubt: None,
@@ -80,6 +128,12 @@ impl Ranker for PowerIteration {
             ritz_vectors: StartVectors::default(),
             region,
         }))))
+    }
+
+    fn pages_removed(&mut self, _graph: &HubGraph, left: &Remaining, touched: &Touched) {
+        if let Source::Share(region) = &mut self.source {
+            region.update_pages(left, touched);
+        }
     }
 
     fn work(&self) -> Work {

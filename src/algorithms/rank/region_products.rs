@@ -85,6 +85,17 @@ impl Region {
         }
     }
 
+    /// Returns whether an own authority class has remaining pages and links.
+    pub(super) fn is_linked(&self, at: usize) -> bool {
+        self.authority_pages()[at] > 0.0 && self.citing_pages()[at] > 0.0
+    }
+
+    /// Returns whether any process has a link left.
+    pub(super) fn has_links(&self) -> Result<bool, Interrupted> {
+        let is_any_linked = (0..self.own(Role::Authority)).any(|at| self.is_linked(at));
+        Ok(self.sum_counts([is_any_linked.into()])? != [0])
+    }
+
     /// Returns the sums of counts over all processes.
     pub(super) fn sum_counts<const N: usize>(
         &self,

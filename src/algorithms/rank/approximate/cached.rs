@@ -48,7 +48,7 @@ impl Approximate {
         let mut x = vec![0.0; self.region.own(Role::Authority)];
         for &(at, code) in &step.scores {
             // Pages without links would only lengthen the vector.
-            if self.is_linked(at as usize) {
+            if self.region.is_linked(at as usize) {
                 x[at as usize] = quantize::score(code);
             }
         }
@@ -159,7 +159,11 @@ impl Approximate {
     }
 
     fn drop_removed(&mut self) -> Result<(), Interrupted> {
-        let is_linked = |step: &Step| step.best.iter().any(|at| self.is_linked(*at as usize));
+        let is_linked = |step: &Step| {
+            step.best
+                .iter()
+                .any(|at| self.region.is_linked(*at as usize))
+        };
         let are_linked: Vec<bool> = self.cached.iter().map(is_linked).collect();
         let mut are_linked = self.region.any(are_linked)?.into_iter();
         self.cached.retain(|_| are_linked.next().unwrap_or(false));

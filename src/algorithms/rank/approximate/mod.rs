@@ -227,11 +227,6 @@ impl Approximate {
         Ok(Proof::None(weights))
     }
 
-    /// Returns whether an authority class has remaining pages and links.
-    fn is_linked(&self, at: usize) -> bool {
-        self.region.authority_pages()[at] > 0.0 && self.region.citing_pages()[at] > 0.0
-    }
-
     /// Computes a place and lowers the bound until the place, or one of the returned candidates, is
     /// accepted; `None` if no link is left. There are candidates only if cached steps are tried.
     fn compute(
@@ -241,8 +236,7 @@ impl Approximate {
         tries_cached: bool,
         watch: &dyn Watch,
     ) -> Result<Option<(Step, Place, Vec<Candidate>)>, Interrupted> {
-        let is_any_linked = (0..self.region.own(Role::Authority)).any(|at| self.is_linked(at));
-        if self.region.sum_counts([is_any_linked.into()])? == [0] {
+        if !self.region.has_links()? {
             return Ok(None);
         }
         let classes = self.region.own(Role::Authority);

@@ -18,7 +18,13 @@ impl Approximate {
         left: &Remaining,
         vector: &[f64],
     ) -> Result<Place, Interrupted> {
-        let of_left = |(at, x): (usize, &f64)| if self.is_linked(at) { x.max(0.0) } else { 0.0 };
+        let of_left = |(at, x): (usize, &f64)| {
+            if self.region.is_linked(at) {
+                x.max(0.0)
+            } else {
+                0.0
+            }
+        };
         let mut x: Vec<f64> = vector.iter().enumerate().map(of_left).collect();
         let top = self.region.largest(Role::Authority, |at| x[at])?;
         for x in &mut x {
