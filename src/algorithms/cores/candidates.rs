@@ -57,6 +57,15 @@ pub(super) struct Chosen {
     pub(super) unclear: Unclear,
 }
 
+/// The positions of the candidates with the smallest pages among those that may be tied with a score.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Tied {
+    /// Of those tied whatever the errors.
+    pub(super) clear: Option<u32>,
+    /// Of those for which the errors leave it open.
+    pub(super) unclear: Option<u32>,
+}
+
 /// A set of unclear candidates.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Unclear {
@@ -140,26 +149,38 @@ impl Candidates {
     pub(super) fn best(&self, need: u32) -> Option<Chosen> {
         let first = self.leftmost(need)?;
         let (best, error) = (self.scores[first], self.errors[first]);
-        Some(self.tied(first, self.highest[first], (best, error), need))
+        Some(self.tied(first, best - error, need))
     }
 
-    /// The candidate with at least `need` links and the smallest page among those tied with an exact score
-    /// that none exceeds.
-    pub(super) fn best_tied_with(&self, top: f64, need: u32) -> Option<Chosen> {
-        let first = self.leftmost(need)?;
-        let is_tied = self.scores[first] >= top * (1.0 - TIED);
-        is_tied.then(|| self.tied(first, top, (top, 0.0), need))
+    /// The candidates with at least `need` links that are tied with a score that none exceeds, up to its error.
+    pub(super) fn tied_with(&self, best: f64, error: f64, need: u32) -> Tied {
+        let (clear, end) = self.tied_places(best + error, best - error);
+        let smallest = |range: Range<usize>| {
+            let mut found = (NONE, 0);
+            self.smallest_page(1, 0, self.leaves, &range, need, &mut found);
+            (found.0 != NONE).then(|| self.positions[found.1])
+        };
+        Tied {
+            clear: smallest(0..clear),
+            unclear: smallest(clear..end),
+        }
     }
 
-    /// The candidate that the tie rule chooses, given the first place with enough links, the greatest possible
-    /// score from there on, and the best score with its error.
-    fn tied(&self, first: usize, top: f64, (best, error): (f64, f64), need: u32) -> Chosen {
-        // Places before `clear` are tied whatever the errors; those before `end` may be.
-        let tied = top * (1.0 - TIED);
-        let clear = self.lowest.partition_point(|&score| score >= tied);
+    /// The places before which classes are tied with a best score whatever the errors, and before which they may be,
+    /// given the largest and the smallest possible value of that score.
+    fn tied_places(&self, most: f64, least: f64) -> (usize, usize) {
+        let (tied, possible) = (most * (1.0 - TIED), least * (1.0 - TIED));
+        (
+            self.lowest.partition_point(|&score| score >= tied),
+            self.highest.partition_point(|&score| score >= possible),
+        )
+    }
+
+    /// The candidate that the tie rule chooses, given the first place with enough links and its least possible score.
+    fn tied(&self, first: usize, least: f64, need: u32) -> Chosen {
+        let (clear, end) = self.tied_places(self.highest[first], least);
         let clear = clear.max(first + 1);
-        let possible = (best - error) * (1.0 - TIED);
-        let end = self.highest.partition_point(|&score| score >= possible);
+        let possible = least * (1.0 - TIED);
         let mut chosen = (NONE, first);
         self.smallest_page(1, 0, self.leaves, &(first..clear), need, &mut chosen);
         let (page, place) = chosen;

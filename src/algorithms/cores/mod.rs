@@ -3,6 +3,8 @@
 
 mod cache;
 mod candidates;
+#[cfg(test)]
+mod classic_share_tests;
 mod core;
 mod density;
 mod extract;

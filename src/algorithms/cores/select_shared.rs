@@ -5,13 +5,15 @@ use std::sync::Arc;
 use crate::graph::codec::{Decoder, Encoder};
 use crate::graph::exchange::gather;
 use crate::graph::{HubShare, Role, Touched};
-use crate::rank::{Approximate, CachedSteps, Doubt, Next, ProvenStep, Ranker, Work};
+use crate::rank::{
+    Approximate, CachedSteps, Doubt, Next, PowerIteration, ProvenStep, Ranker, Work,
+};
 use crate::watch::{Interrupted, Watch};
 
 use super::core::Core;
 use super::extract::extract_shared;
 use super::near_cores::NearClasses;
-use super::params::{BadParams, CoreParams, Pick};
+use super::params::{BadParams, CoreParams, Hits, Pick};
 use super::seed_rules::{HubChoice, SeedRules};
 use super::select::{CoresError, core, give_seed};
 
@@ -24,7 +26,7 @@ pub struct ShareSelection {
     pub led_to: Vec<Vec<u32>>,
     /// The entries of rows and citers that all processes have read.
     pub reads: Work,
-    /// Whether every core is proven to be within the bound.
+    /// Whether every core is proven to be within the bound; of classic cores, whether all ties were decided.
     pub certified: bool,
     /// The rank (from 1) and the doubt of the first core that is not certified.
     pub uncertified_reason: Option<(u32, Doubt)>,
@@ -32,17 +34,22 @@ pub struct ShareSelection {
     pub reused: Vec<bool>,
     /// The own classes near a core, by local number.
     pub near: NearClasses,
-    /// The proven statement about the step of each core, with entries of own authority classes, by local number.
+    /// The proven statement about the step of each core within a bound, with entries of own authority classes, by local number.
     pub steps: Vec<ProvenStep>,
 }
 
-/// Selects cores within a bound until `rules` has enough seeds, in all processes that share a graph. All of them call it at
-/// the same time with equal arguments, and `rules` must give the same answers in all of them. `cached` are steps of a run
-/// with the same parameters, except for the number of seeds, the pick and the rules.
+/// Selects cores within a bound, or by [`Hits::Classic`], until `rules` has enough seeds, in all processes that share a
+/// graph. All of them call it at the same time with equal arguments, and `rules` must give the same answers in all of them.
+/// `cached` are steps of a run with the same parameters, except for the number of seeds, the pick and the rules;
+/// [`Hits::Classic`] has none.
+///
+/// The result does not depend on the number of processes. With [`Hits::Classic`] it has the cores that
+/// [`select`](super::select()) finds, with scores that differ in the last digits; and a core can be in doubt here where
+/// a symmetry of the graph decides a tie there.
 ///
 /// # Errors
 ///
-/// If the parameters are invalid or those of an exact selection, and if the work was stopped.
+/// If the parameters are invalid or those of an exact converged selection, and if the work was stopped.
 pub fn select_on_share(
     share: &Arc<HubShare>,
     params: &CoreParams,
@@ -52,7 +59,7 @@ pub fn select_on_share(
     watch: &dyn Watch,
 ) -> Result<ShareSelection, CoresError> {
     params.validate()?;
-    if params.within.is_exact() {
+    if params.hits == Hits::Converged && params.within.is_exact() {
         return Err(BadParams::ExactOnShare.into());
     }
     let mut select = || select_in_pool(share, params, previous_seeds, cached, rules, watch);
@@ -77,7 +84,13 @@ fn select_in_pool(
     watch.stage("cores", Some(u64::from(params.seeds)));
     let mut left = share.all();
     let graph = share.graph();
-    let mut ranker = Approximate::of_share(share, &left, params.within.share(), cached)?;
+    let mut ranker: Box<dyn Ranker> = match params.hits {
+        Hits::Converged => {
+            let within = params.within.share();
+            Box::new(Approximate::of_share(share, &left, within, cached)?)
+        }
+        Hits::Classic => Box::new(PowerIteration::of_share(share, &left, params.iterations)?),
+    };
     // A core whose step is reused keeps its seed.
     let choice = if params.pick == Pick::Stable || !cached.steps.is_empty() {
         HubChoice::preferring(previous_seeds)
@@ -120,12 +133,16 @@ fn select_in_pool(
         core.sigma_bound = Some(step.sigma_bound);
     }
     Ok(ShareSelection {
-        cores,
         led_to,
         reads: Work { visits, products },
         certified: first.is_none(),
         uncertified_reason: first,
-        reused: steps.iter().map(|step| step.origin.is_cached()).collect(),
+        reused: if steps.is_empty() {
+            vec![false; cores.len()]
+        } else {
+            steps.iter().map(|step| step.origin.is_cached()).collect()
+        },
+        cores,
         near,
         steps,
     })

@@ -8,12 +8,13 @@ use super::*;
 use crate::graph::hub_share::tests::{Links, dealt, in_shares, links};
 use crate::graph::{Csr, HubShare, Role, WeakComponents, number};
 use crate::page::PageId;
-use crate::rank::{CachedStep, CachedSteps, ProvenStep};
+use crate::rank::{CachedStep, CachedSteps, ProvenStep, Work};
 use crate::watch::Unwatched;
 
 const PAGES: u32 = 40;
 
-fn params() -> impl Strategy<Value = CoreParams> {
+/// Parameters of all kinds, except for those that say how pages are ranked.
+pub(super) fn params_of_growth() -> impl Strategy<Value = CoreParams> {
     let densities = prop_oneof![Just(100_u32), Just(60), Just(30)];
     let growth = prop_oneof![Just(Growth::Maximal), Just(Growth::Literal)];
     let density = (densities, growth).prop_map(|(percent, growth)| Rule::Density {
@@ -24,34 +25,36 @@ fn params() -> impl Strategy<Value = CoreParams> {
         (2_u32..8, 1_u32..4).prop_map(|(size, new_members)| Rule::Size { size, new_members });
     let pick = prop_oneof![Just(Pick::Best), Just(Pick::Stable)];
     let max_hubs = prop_oneof![Just(None), Just(Some(2))];
-    (
-        prop_oneof![density, size],
-        pick,
-        max_hubs,
-        1_u32..9,
-        1_u32..30,
-    )
-        .prop_map(|(rule, pick, max_hubs, seeds, percent)| CoreParams {
-            rule,
-            pick,
-            max_hubs,
+    (prop_oneof![density, size], pick, max_hubs, 1_u32..9).prop_map(
+        |(rule, pick, max_hubs, seeds)| CoreParams {
             seeds,
-            within: percent.to_string().parse().unwrap(),
+            rule,
+            max_hubs,
+            pick,
             ..CoreParams::default()
-        })
+        },
+    )
+}
+
+fn params() -> impl Strategy<Value = CoreParams> {
+    (params_of_growth(), 1_u32..30).prop_map(|(params, percent)| CoreParams {
+        within: percent.to_string().parse().unwrap(),
+        ..params
+    })
 }
 
 /// What all processes together know: with classes named by their smallest pages.
 #[derive(Clone, PartialEq, Debug)]
-struct Selected {
-    cores: Vec<Core>,
-    led_to: Vec<Vec<u32>>,
+pub(super) struct Selected {
+    pub(super) cores: Vec<Core>,
+    reads: Work,
+    pub(super) led_to: Vec<Vec<u32>>,
     reused: Vec<bool>,
-    near: [BTreeMap<u32, Nearness>; 2],
-    steps: Vec<ProvenStep>,
+    pub(super) near: [BTreeMap<u32, Nearness>; 2],
+    pub(super) steps: Vec<ProvenStep>,
 }
 
-fn selected(
+pub(super) fn selected(
     links: &Links,
     processes: usize,
     params: &CoreParams,
@@ -78,8 +81,14 @@ fn selected(
                 .for_each(|of| of.0 = ids[of.0 as usize]);
             step
         });
-        assert!(found.certified, "{:?}", found.uncertified_reason);
+        let mut doubts = found.cores.iter().zip(1..);
+        let doubt = doubts.find_map(|(core, rank)| Some((rank, core.doubt?)));
+        assert_eq!(found.uncertified_reason, doubt);
+        assert_eq!(found.certified, doubt.is_none());
+        // Exact scores leave nothing open.
+        assert!(found.certified || params.hits == Hits::Classic, "{doubt:?}");
         Selected {
+            reads: found.reads,
             steps: steps.collect(),
             cores: found.cores,
             led_to: found.led_to,
@@ -91,8 +100,8 @@ fn selected(
     for of_process in &found[1..] {
         assert_eq!(of_process.cores, all.cores);
         assert_eq!(
-            (&of_process.led_to, &of_process.reused),
-            (&all.led_to, &all.reused)
+            (&of_process.led_to, &of_process.reused, of_process.reads),
+            (&all.led_to, &all.reused, all.reads)
         );
         for (near, own) in all.near.iter_mut().zip(&of_process.near) {
             near.extend(own);

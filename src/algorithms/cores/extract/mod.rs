@@ -15,6 +15,8 @@
 mod growth;
 mod region;
 mod share;
+#[cfg(test)]
+mod share_tests;
 mod side;
 
 use crate::graph::{HubGraph, Remaining};

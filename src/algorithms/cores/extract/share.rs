@@ -12,7 +12,7 @@ use crate::graph::{HubShare, NONE, Remaining, Role};
 use crate::rank::{Principal, TIED};
 use crate::watch::Interrupted;
 
-use super::super::candidates::rivals;
+use super::super::candidates::{Unclear, rivals};
 use super::super::params::CoreParams;
 use super::growth::{Candidate, Field, Grown, grow, is_complete};
 use super::side::Side;
@@ -27,7 +27,12 @@ pub(in super::super) struct SharedCore {
     pub(in super::super) pages: [BTreeMap<u32, u32>; 2],
 }
 
-/// Extracts the core of a graph that several processes share. Scores must be exact. All processes call it at the same time.
+/// Extracts the core of a graph that several processes share. All processes call it at the same time.
+///
+/// The error of a score must be the same share of each score, and below a tenth of [`TIED`]. If errors leave open whether a
+/// candidate with a smaller page is tied with the best one, the core is in doubt. Unlike in [`extract`](super::extract),
+/// neither links nor symmetry decide it, so with the same scores a core can be in doubt here and not there, and other pages
+/// be taken from there on.
 pub(in super::super) fn extract_shared(
     share: &HubShare,
     left: &Remaining,
@@ -51,8 +56,12 @@ struct Offer {
     page: u32,
     links: u32,
     score: f64,
+    error: f64,
     /// The largest score of its candidates.
     top: f64,
+    top_error: f64,
+    /// Whether the errors leave open if it is tied with the best score; of a best page, if one with a smaller number is.
+    is_unclear: bool,
 }
 
 /// The share of a process while a core grows.
@@ -92,14 +101,21 @@ impl Queue {
     }
 }
 
-/// Returns the best of the first pages of all processes. Returns `None` if there are no pages, and if a process must look
-/// again for a page that is tied with the best score of all.
+/// Returns the offer of a process that has the largest score.
+fn top<'a>(offers: impl Iterator<Item = &'a Offer>) -> Option<&'a Offer> {
+    offers.max_by(|a, b| a.top.total_cmp(&b.top))
+}
+
+/// Returns the best of the first pages of all processes. Returns `None` if there are no pages, and if processes must look
+/// again for pages that are tied with the best score of all.
 fn best<'a>(first: impl Iterator<Item = &'a Offer> + Clone) -> Option<Offer> {
-    let top = first.clone().map(|of| of.top).fold(0.0, f64::max);
-    let tied = top * (1.0 - TIED);
-    let mut rivals = first.filter(|of| of.top >= tied);
-    // What is tied with the best of a process may not be tied with the best of all.
-    if rivals.clone().any(|of| of.score < tied) {
+    let top = top(first.clone())?;
+    let possible = (top.top - top.top_error) * (1.0 - TIED);
+    let tied = (top.top + top.top_error) * (1.0 - TIED);
+    let mut rivals = first.filter(|of| of.top + of.top_error >= possible);
+    // What is tied with the best of a process may not be tied with the best of all, and the reverse if it is unclear.
+    let is_decided = |of: &Offer| !of.is_unclear && of.score - of.error >= tied;
+    if !rivals.clone().all(is_decided) {
         return None;
     }
     let first = rivals.next().copied();
@@ -147,33 +163,57 @@ impl<'a> ShareField<'a> {
         }
     }
 
-    fn side(&mut self, role: Role) -> &mut Side<'a> {
+    const fn side(&self, role: Role) -> &Side<'a> {
+        match role {
+            Role::Hub => &self.hubs,
+            Role::Authority => &self.authorities,
+        }
+    }
+
+    const fn side_mut(&mut self, role: Role) -> &mut Side<'a> {
         match role {
             Role::Hub => &mut self.hubs,
             Role::Authority => &mut self.authorities,
         }
     }
 
-    /// Returns the best own candidate; if `top` is given, only if it is tied with that score.
-    fn own_best(&mut self, role: Role, need: u32, top: Option<f64>) -> Option<Offer> {
+    /// Returns an own candidate as an offer, given the class with the largest score.
+    fn own(&self, role: Role, class: u32, best: u32, is_unclear: bool) -> Option<Offer> {
         let share = self.share;
         let side = self.side(role);
-        let chosen = match top {
-            Some(top) => side.candidates.best_tied_with(top, need)?,
-            None => side.candidates.best(need)?,
-        };
+        let (page, links) = side.candidates.at(class);
+        let (class, best) = (class as usize, best as usize);
         Some(Offer {
             process: share.communicator().process(),
-            id: share
-                .side(role)
-                .ids()
-                .get(chosen.position as usize)
-                .copied()?,
-            page: chosen.page,
-            links: chosen.links,
-            score: side.scores[chosen.position as usize],
-            top: side.scores[chosen.best as usize],
+            id: share.side(role).ids().get(class).copied()?,
+            page,
+            links,
+            score: side.scores[class],
+            error: side.errors[class],
+            top: side.scores[best],
+            top_error: side.errors[best],
+            is_unclear,
         })
+    }
+
+    /// Returns the best own candidate.
+    fn own_best(&self, role: Role, need: u32) -> Option<Offer> {
+        let candidates = &self.side(role).candidates;
+        let chosen = candidates.best(need)?;
+        let is_smaller = |class: &u32| candidates.at(*class).0 < chosen.page;
+        let is_unclear = match &chosen.unclear {
+            Unclear::Few(few) => few.iter().any(is_smaller),
+            Unclear::Many => true,
+        };
+        self.own(role, chosen.position, chosen.best, is_unclear)
+    }
+
+    /// Returns the own candidates with the smallest pages that are, or may be, tied with the best score of all.
+    fn own_tied(&self, role: Role, need: u32, (best, error): (f64, f64)) -> Vec<Offer> {
+        let tied = self.side(role).candidates.tied_with(best, error, need);
+        let [clear, unclear] = [(tied.clear, false), (tied.unclear, true)]
+            .map(|(class, is_unclear)| class.and_then(|at| self.own(role, at, at, is_unclear)));
+        clear.into_iter().chain(unclear).collect()
     }
 
     /// Returns what all processes offer. `has_more` says whether this one has more pages than it offers.
@@ -181,10 +221,10 @@ impl<'a> ShareField<'a> {
         let mut message = Encoder::default();
         message.number(has_more.into());
         for own in own {
-            for number in [own.id, own.page, own.links] {
+            for number in [own.id, own.page, own.links, own.is_unclear.into()] {
                 message.number(number.into());
             }
-            let scores = [own.score, own.top];
+            let scores = [own.score, own.error, own.top, own.top_error];
             message
                 .0
                 .extend(scores.into_iter().flat_map(f64::to_le_bytes));
@@ -207,26 +247,32 @@ impl<'a> ShareField<'a> {
         let mut offers: Vec<Offer> = Vec::new();
         let mut taken: Vec<(u32, Option<u32>)> = Vec::new();
         while offers.len() < MOST_OFFERED
-            && let Some(offer) = self.own_best(role, need, None)
+            && let Some(offer) = self.own_best(role, need)
         {
             let class = self.share.local(role, offer.process, offer.id);
             let Some(class) = class else {
                 break;
             };
-            let side = self.side(role);
+            let side = self.side_mut(role);
             taken.push((class, side.last_taken(class)));
             side.take(class, offer.page);
             offers.push(offer);
         }
         let has_more = offers.len() == MOST_OFFERED;
         for (class, last) in taken.into_iter().rev() {
-            self.side(role).give_back(class, last);
+            self.side_mut(role).give_back(class, last);
         }
         (offers, has_more)
     }
 
-    /// Returns the best candidate of all processes, from what they have offered before if that is known.
-    fn best_of_all(&mut self, role: Role, need: u32) -> Result<Option<Offer>, Interrupted> {
+    /// Returns the best candidate of all processes, from what they have offered before if that is known. If it is unclear
+    /// whether another one comes first, the core is in doubt.
+    fn best_of_all(
+        &mut self,
+        role: Role,
+        need: u32,
+        grown: &mut Grown,
+    ) -> Result<Option<Offer>, Interrupted> {
         if self.is_complete && self.is_exhausted[index(role.other())] {
             if let Some(offer) = self.queue.pop() {
                 return Ok(Some(offer));
@@ -238,18 +284,27 @@ impl<'a> ShareField<'a> {
             }
         }
         self.queue = Queue::default();
-        let own = self.own_best(role, need, None);
+        let own = self.own_best(role, need);
         let offers = self.exchange(own.as_slice(), false)?.offers;
-        let top = offers.iter().flatten().map(|of| of.top).fold(0.0, f64::max);
-        if let Some(best) = best(offers.iter().flatten()) {
+        let offers = offers.iter().flatten();
+        if let Some(best) = best(offers.clone()) {
             return Ok(Some(best));
         }
-        if top == 0.0 {
+        let Some(top) = top(offers) else {
             return Ok(None);
+        };
+        let top = (top.top, top.top_error);
+        let own = self.own_tied(role, need, top);
+        let offers = self.exchange(&own, false)?.offers;
+        let (unclear, clear): (Vec<Offer>, Vec<Offer>) =
+            offers.into_iter().flatten().partition(|of| of.is_unclear);
+        let best = clear.into_iter().min_by_key(|of| of.page);
+        if let Some(best) = best
+            && unclear.iter().any(|of| of.page < best.page)
+        {
+            grown.doubt(top.1);
         }
-        let own = self.own_best(role, need, Some(top));
-        let offers = self.exchange(own.as_slice(), false)?.offers;
-        Ok(offers.into_iter().flatten().min_by_key(|of| of.page))
+        Ok(best)
     }
 }
 
@@ -268,8 +323,11 @@ fn read_offers(process: usize, message: &mut Decoder<'_>) -> Option<(VecDeque<Of
             id: message.index()?,
             page: message.index()?,
             links: message.index()?,
+            is_unclear: message.number()? != 0,
             score: float(message)?,
+            error: float(message)?,
             top: float(message)?,
+            top_error: float(message)?,
         });
     }
     Some((offers, has_more))
@@ -288,12 +346,12 @@ impl Field for &mut ShareField<'_> {
         &mut self,
         role: Role,
         need: u32,
-        _grown: &mut Grown,
+        grown: &mut Grown,
     ) -> Result<Option<Candidate>, Interrupted> {
         if self.is_exhausted[index(role)] {
             return Ok(None);
         }
-        self.last = self.best_of_all(role, need)?;
+        self.last = self.best_of_all(role, need, grown)?;
         self.is_exhausted[index(role)] = self.is_complete && self.last.is_none();
         let Some(offer) = self.last else {
             return Ok(None);
@@ -325,14 +383,14 @@ impl Field for &mut ShareField<'_> {
             };
             *self.pages[index(role)].entry(class).or_default() += 1;
             if offer.process == share.communicator().process() {
-                self.side(role).take(class, page);
+                self.side_mut(role).take(class, page);
             }
             let own = share.side(role.other()).own();
             let of_class = lists.list(class).iter().copied();
             linked.extend(of_class.filter(|class| own.contains(class)));
         }
         grown.visits += linked.len() as u64;
-        self.side(role.other()).link(&linked, taken);
-        Ok((offer.score, 0.0))
+        self.side_mut(role.other()).link(&linked, taken);
+        Ok((offer.score, offer.error))
     }
 }

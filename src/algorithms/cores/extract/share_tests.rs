@@ -1,0 +1,196 @@
+//! Growth in a graph that several processes share, beside growth in the whole graph, on scores with many ties and zeros.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+
+use super::super::params::CoreParams;
+use super::super::share_tests::params_of_growth;
+use super::*;
+use crate::graph::hub_share::tests::{Links, dealt, in_shares, links};
+use crate::graph::{Csr, HubGraph, Role, number};
+use crate::rank::{Next, PowerIteration, Ranker};
+use crate::watch::Unwatched;
+
+const PAGES: u32 = 40;
+const CASES: u32 = 600;
+
+/// Scores by page: a level, and a distance from it in fifths of the threshold of ties.
+#[derive(Clone, Debug)]
+struct Scores {
+    of_pages: Vec<(u32, u32)>,
+    /// The error of a score, as a share of it.
+    error: f64,
+}
+
+impl Scores {
+    fn of_page(&self, page: u32) -> f64 {
+        let (level, fifths) = self.of_pages[page as usize];
+        f64::from(level) * (1.0 - 2e-10 * f64::from(fifths))
+    }
+
+    fn errors(&self, scores: &[f64]) -> Vec<f64> {
+        scores.iter().map(|score| score * self.error).collect()
+    }
+
+    /// Replaces the scores of the classes of these pages. Without links or pages, the score is 0.
+    fn replace(&self, scores: &mut [f64], errors: &mut Vec<f64>, pages: impl Iterator<Item = u32>) {
+        for (score, page) in scores.iter_mut().zip(pages) {
+            if *score > 0.0 {
+                *score = self.of_page(page);
+            }
+        }
+        *errors = self.errors(scores);
+    }
+}
+
+fn scores() -> impl Strategy<Value = Scores> {
+    let of_page = (0_u32..3, prop_oneof![Just(0), 0_u32..7]);
+    let of_pages = prop::collection::vec(of_page, PAGES as usize);
+    let error = prop_oneof![Just(0.0), Just(1e-12)];
+    (of_pages, error).prop_map(|(of_pages, error)| Scores { of_pages, error })
+}
+
+/// Returns the scores of one iteration.
+fn principal(ranker: &mut dyn Ranker, graph: &HubGraph, left: &Remaining) -> Option<Principal> {
+    match ranker.next(graph, left, &Unwatched).unwrap()? {
+        Next::Solved(principal) => Some(Arc::unwrap_or_clone(principal)),
+        _ => None,
+    }
+}
+
+fn first_pages(members: &Csr) -> Vec<u32> {
+    let classes = 0..number(members.len());
+    classes.map(|class| members.list(class)[0]).collect()
+}
+
+/// The core of the whole graph.
+fn whole(links: &Links, removed: &[u32], scores: &Scores, params: &CoreParams) -> Option<Grown> {
+    let graph = dealt(links, 1)[0].graph().unwrap();
+    let mut left = Remaining::all(&graph);
+    left.remove(&graph, removed.iter().copied());
+    let mut principal = principal(&mut PowerIteration::new(&graph, 1), &graph, &left)?;
+    let hubs = first_pages(graph.hub_members());
+    let authorities = first_pages(graph.authority_members());
+    let region = principal.region.clone();
+    let pages = region.hubs().iter().map(|class| hubs[*class as usize]);
+    scores.replace(&mut principal.hub_scores, &mut principal.hub_errors, pages);
+    let pages = region.authorities().iter();
+    let pages = pages.map(|class| authorities[*class as usize]);
+    scores.replace(
+        &mut principal.authority_scores,
+        &mut principal.authority_errors,
+        pages,
+    );
+    Some(extract(&graph, &left, &principal, params).unwrap())
+}
+
+/// The core that several processes extract, which all of them must know.
+fn shared(
+    links: &Links,
+    removed: &[u32],
+    scores: &Scores,
+    params: &CoreParams,
+    processes: usize,
+) -> Option<Grown> {
+    let found = in_shares(links, processes, |share| {
+        let graph = share.graph();
+        let mut left = share.all();
+        share.remove(&mut left, removed.iter().copied()).unwrap();
+        let mut ranker = PowerIteration::of_share(share, &left, 1).unwrap();
+        let mut principal = principal(&mut ranker, graph, &left)?;
+        let ids = |role: Role| share.side(role).ids().iter().copied();
+        scores.replace(
+            &mut principal.hub_scores,
+            &mut principal.hub_errors,
+            ids(Role::Hub),
+        );
+        scores.replace(
+            &mut principal.authority_scores,
+            &mut principal.authority_errors,
+            ids(Role::Authority),
+        );
+        let core = extract_shared(share, &left, &principal, params).unwrap();
+        // Pages are counted where their classes are.
+        let local = |role: Role| {
+            let (pages, members, index) = match role {
+                Role::Hub => (&core.grown.hubs, graph.hub_members(), 0),
+                Role::Authority => (&core.grown.authorities, graph.authority_members(), 1),
+            };
+            share.side(role).own().all(|class| {
+                let of_class = members.list(class).iter();
+                let taken = of_class.filter(|page| pages.contains(page)).count();
+                core.pages[index].get(&class).copied().unwrap_or(0) as usize == taken
+            })
+        };
+        assert!(local(Role::Hub) && local(Role::Authority));
+        Some(core.grown)
+    });
+    for other in &found[1..] {
+        assert!(are_equal(other.as_ref(), found[0].as_ref()));
+    }
+    found.into_iter().next().unwrap()
+}
+
+fn are_equal(a: Option<&Grown>, b: Option<&Grown>) -> bool {
+    let (Some(a), Some(b)) = (a, b) else {
+        return a.is_none() && b.is_none();
+    };
+    let scores = |of: &Grown| {
+        let scores = of.hub_scores.iter().chain(&of.authority_scores);
+        scores.map(|score| score.to_bits()).collect::<Vec<_>>()
+    };
+    (&a.hubs, &a.authorities, &a.sides, a.edges, a.doubt)
+        == (&b.hubs, &b.authorities, &b.sides, b.edges, b.doubt)
+        && scores(a) == scores(b)
+        && a.error.to_bits() == b.error.to_bits()
+}
+
+fn config() -> ProptestConfig {
+    ProptestConfig {
+        cases: CASES,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+#[test]
+fn the_core_is_that_of_the_whole_graph() {
+    let inputs = (
+        links(PAGES),
+        prop::collection::vec(0..PAGES, 0..8),
+        scores(),
+        params_of_growth(),
+        2_usize..6,
+    );
+    let doubts = Cell::new(0);
+    let mut runner = TestRunner::new(config());
+    let result = runner.run(&inputs, |(links, removed, scores, params, processes)| {
+        let whole = whole(&links, &removed, &scores, &params);
+        // As all rankers do, give an authority a score if a link is left.
+        let first = whole.as_ref().and_then(|of| of.authority_scores.first());
+        prop_assume!(first.is_none_or(|score| *score > 0.0));
+        let alone = shared(&links, &removed, &scores, &params, 1);
+        let several = shared(&links, &removed, &scores, &params, processes);
+        prop_assert!(
+            are_equal(alone.as_ref(), several.as_ref()),
+            "{alone:?} {several:?}"
+        );
+        let in_doubt = |grown: &Option<Grown>| grown.as_ref().is_some_and(|of| of.doubt.is_some());
+        let [of_whole, of_share] = [&whole, &alone].map(in_doubt);
+        // Symmetry may decide what is unclear, in one process only.
+        prop_assert!(of_share || !of_whole);
+        prop_assert!(
+            of_share || are_equal(alone.as_ref(), whole.as_ref()),
+            "{alone:?} {whole:?}"
+        );
+        doubts.set(doubts.get() + u32::from(of_share));
+        Ok(())
+    });
+    result.unwrap();
+    // Differences of exactly the threshold are in doubt, and nothing else.
+    let doubts = doubts.get();
+    assert!((CASES / 100..CASES / 3).contains(&doubts), "{doubts}");
+}
