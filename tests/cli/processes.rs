@@ -167,9 +167,10 @@ fn answers(run: &dyn Fn(&[&str]) -> String, days: &[PathBuf]) -> Vec<String> {
     ];
     let refresh = |plan: &[&str]| {
         // All processes find the cores; by default, one finds those of so few pages.
-        let shared: &[&str] = match plan.contains(&"cores") {
-            true => &["--share-above", "0"],
-            false => &[],
+        let shared: &[&str] = if plan.contains(&"cores") {
+            &["--share-above", "0"]
+        } else {
+            &[]
         };
         run(&[&["refresh", "BANK", "-q"], plan, shared].concat());
     };

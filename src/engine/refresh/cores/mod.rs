@@ -157,7 +157,7 @@ pub(crate) fn run(
         }
     }
     // One process with all parts shares the graph with itself, so that its result is that of several.
-    if context.beyond_one_process && !plan.params.within.is_exact() {
+    if context.beyond_one_process && can_be_shared(plan) {
         let input = SelectionInput {
             steps: cached_steps::read(store, of_steps, plan)?,
             previous_seeds,
@@ -220,7 +220,7 @@ pub(crate) fn run(
     })
 }
 
-/// Selects cores within a tolerance in a cluster bank: in all processes, if they are to work on it.
+/// Selects cores on a graph that is shared: by all processes, if they are to work on it.
 fn run_shared(context: RunContext<'_, CorePlan>, input: SelectionInput) -> Result<CoresRun> {
     let (found, job) = if let Some(processes) = context.processes {
         let (results, job) = SharedJob::run(
@@ -289,6 +289,12 @@ fn run_shared(context: RunContext<'_, CorePlan>, input: SelectionInput) -> Resul
 /// Returns whether results are cached by component, with the origins of cores.
 fn has_component_results(plan: &CorePlan) -> bool {
     plan.params.hits == Hits::Converged && plan.params.within.is_exact()
+}
+
+/// Returns whether processes that share the graph can select the cores of a plan. Exact cores are ranked by component, each
+/// in one process.
+fn can_be_shared(plan: &CorePlan) -> bool {
+    !has_component_results(plan)
 }
 
 /// Builds the run from an incremental selection.

@@ -1,4 +1,4 @@
-//! A selection within a tolerance by all processes of a cluster bank, each on its share of the graph.
+//! A selection by cores in all processes of a cluster bank, each on its share of the graph.
 //!
 //! Process 0 has the policies, the previous seeds and the cached steps, and stores the result. A cluster bank in one process
 //! runs the same code, so that the number of processes makes no difference.
