@@ -286,6 +286,7 @@ impl Walk<'_> {
 
 #[cfg(test)]
 mod tests {
+    use crate::disk::scratch::scratch;
     use crate::tables::PageSetKey;
     use crate::tables::records::{
         BatchCounts, BatchKind, BatchRecord, FetchCounts, Observed, Settings,
@@ -297,7 +298,7 @@ mod tests {
     /// A damaged number may be the maximum.
     #[test]
     fn the_highest_batch_number_is_a_finding() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = scratch();
         let place = folder.path().join("bank");
         let settings = Settings {
             site_mode: "host".to_owned(),

@@ -3,6 +3,8 @@
 pub(crate) mod folder;
 pub(crate) mod free_space;
 pub(crate) mod lock;
+#[cfg(test)]
+pub(crate) mod scratch;
 mod staged_create;
 mod usage;
 pub(crate) mod verified_copy;

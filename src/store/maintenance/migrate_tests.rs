@@ -6,6 +6,7 @@
 use std::fs;
 
 use super::*;
+use crate::disk::scratch::scratch;
 use crate::error::StoreHint;
 use crate::format::{LAST_UNRELEASED, OlderFormat};
 use crate::publish::commit::tests::{Dump, TestBank, dump};
@@ -114,7 +115,7 @@ fn a_bank_is_migrated_in_place() {
 #[test]
 fn a_bank_is_migrated_to_a_new_one() {
     let (place, before) = bank_of_format_0();
-    let elsewhere = tempfile::tempdir().unwrap();
+    let elsewhere = scratch();
     let new = elsewhere.path().join("new");
     let report = migrate_to(&place.path(), &new, &Unwatched).unwrap();
     assert_eq!((report.from, report.to), (0, FORMAT));
@@ -148,7 +149,7 @@ fn a_migration_killed_before_the_marker_is_finished_by_the_next_writer() {
 fn a_format_without_a_step_is_refused_and_not_touched() {
     let place = TestBank::new();
     let bank = place.path();
-    let elsewhere = tempfile::tempdir().unwrap();
+    let elsewhere = scratch();
     let new = elsewhere.path().join("new");
     for found in [2, 4, LAST_UNRELEASED, FORMAT + 1, 99] {
         write_marker(&bank, BankKind::Single, found).unwrap();

@@ -12,6 +12,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::disk::folder::{WRITER_LOCK, lock_file};
 use crate::disk::lock::LOCK_GRACE;
+use crate::disk::scratch::scratch;
 use crate::rocks::database::Database;
 use crate::tables::records::Settings;
 use crate::tables::{ALL, DIGESTS, PAGE_IDS, SITE_IDS};
@@ -74,7 +75,7 @@ pub(crate) fn settings() -> Settings {
 
 impl TestBank {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = scratch();
         let path = folder.path().join("bank");
         create(&path, &settings()).unwrap();
         let writer = Writer::open(&path, false, &Unwatched).unwrap();
@@ -311,7 +312,7 @@ fn nothing_is_removed_through_a_link() {
 
 #[test]
 fn a_bank_half_made_is_removed_unless_it_is_being_made() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let half = |name: &str| {
         let place = folder.path().join(name);
         fs::create_dir_all(place.join("live")).unwrap();
@@ -332,7 +333,7 @@ fn a_bank_half_made_is_removed_unless_it_is_being_made() {
 /// A bank is made in place in a folder that already exists, and the process may die at any moment.
 #[test]
 fn a_bank_half_made_in_place_is_made_anew_and_no_other() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let half = |name: &str, files: &[&str]| {
         let place = folder.path().join(name);
         fs::create_dir_all(place.join("live")).unwrap();

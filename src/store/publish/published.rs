@@ -338,10 +338,11 @@ pub(crate) fn published_is_flushed(bank: &Path, epoch: u64, id: StateId) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::scratch::scratch;
 
     #[test]
     fn a_table_file_that_a_compaction_removed_is_no_difference() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = scratch();
         let at = |name| folder.path().join(name);
         fs::write(at("published"), "table").unwrap();
         fs::write(at("other"), "taple").unwrap();

@@ -1,12 +1,12 @@
 use std::fs;
 
 use super::*;
+use crate::disk::scratch::scratch;
 use crate::tables::ALL;
 
 #[test]
 fn many_small_writes_leave_few_files() {
-    let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
-    let folder = folder.unwrap();
+    let folder = scratch();
     let rocks = Database::create(&folder.path().join("live"), ALL).unwrap();
     let table = ALL[0].name;
     let written = 120_u32;

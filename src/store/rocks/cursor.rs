@@ -77,6 +77,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::disk::scratch::scratch;
     use crate::tables::ALL;
 
     proptest! {
@@ -89,8 +90,7 @@ mod tests {
             keys in prop::collection::btree_set(prop::collection::vec(0_u8..4, 1..4), 0..60),
             reads in prop::collection::vec((prop::collection::vec(0_u8..4, 1..3), 0_usize..9), 1..120),
         ) {
-            let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
-            let folder = folder.unwrap();
+            let folder = scratch();
             let rocks = Database::create(&folder.path().join("live"), ALL).unwrap();
             let table = ALL[0].name;
             let changes = keys.iter().map(|key| (table, (&key[..], Some(&key[..]))));
