@@ -21,6 +21,10 @@ use crate::tables::store::Store;
 /// The maximum number of retries if the state is removed while it is opened.
 const MAX_RETRIES: u32 = 1000;
 
+/// The number of attempts that find no state where the pointer leads, after which it is missing. A writer
+/// removes a state only once the pointer leads to another one, so only a repair can bring it back.
+const MAX_ATTEMPTS_PER_POINTER: u32 = 50;
+
 /// The time between retries.
 const RETRY_INTERVAL: Duration = Duration::from_millis(2);
 
@@ -83,10 +87,19 @@ impl Reader {
         processes: &OtherProcesses,
     ) -> Result<Self, StoreError> {
         let mut why = "it is missing";
+        let mut last_epoch = None;
+        let mut attempts = 0;
         // A writer may publish another state and remove this one before it is locked.
         for _ in 0..MAX_RETRIES {
             let pointer = Pointer::read(path)?;
             let epoch = pointer.epoch;
+            if last_epoch.replace(epoch) != Some(epoch) {
+                attempts = 0;
+            }
+            if attempts == MAX_ATTEMPTS_PER_POINTER {
+                break;
+            }
+            attempts += 1;
             let Ok(lock) = open_regular(&state_lock(path, epoch)) else {
                 why = "its lock file is missing";
                 std::thread::sleep(RETRY_INTERVAL);
