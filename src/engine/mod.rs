@@ -46,6 +46,8 @@ pub mod remote;
 mod request_topic;
 mod rounds;
 pub mod scores;
+#[cfg(test)]
+mod scratch;
 mod site_owners;
 mod web_graph;
 

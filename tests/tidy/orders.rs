@@ -74,7 +74,7 @@ pub(super) const ORDERS: &[Order] = &[
         of: "src",
         folder: &["engine"],
         lines: &[
-            &["error", "clock", "chunk_shape", "request_topic"],
+            &["error", "clock", "chunk_shape", "request_topic", "scratch"],
             &["failing_watch"],
             &["rounds"],
             &["processes"],

@@ -16,6 +16,7 @@ use super::service::ExportService;
 use super::tests::{Patience, Room};
 use super::*;
 use crate::engine::processes::Processes;
+use crate::engine::scratch::scratch;
 use crate::engine::{IngestRequest, Result};
 use seedbank_algorithms::fetch_status::FetchStatus;
 use seedbank_algorithms::watch::Unwatched;
@@ -107,11 +108,6 @@ fn ingest(bank: &Bank, (site, actions): &(usize, Vec<Action>)) {
         ..IngestRequest::default()
     };
     bank.ingest(&request).unwrap();
-}
-
-/// Returns a folder for banks, in memory if the system has such a place.
-fn scratch() -> tempfile::TempDir {
-    tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| tempfile::tempdir().unwrap())
 }
 
 /// What goes wrong with a request.

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::*;
 use crate::engine::IngestRequest;
+use crate::engine::scratch::scratch;
 use seedbank_algorithms::watch::Unwatched;
 use seedbank_formats::ingest::{Input, SiteMode, UrlRules};
 
@@ -42,7 +43,7 @@ fn days() -> Vec<String> {
 }
 
 fn bank() -> (tempfile::TempDir, Bank) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let naming = SiteMode::Host.with(UrlRules::Whatwg);
     let bank = Bank::create(folder.path().join("bank"), naming).unwrap();
     for day in days() {

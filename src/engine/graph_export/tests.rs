@@ -6,6 +6,7 @@ use std::fs;
 
 use super::*;
 use crate::engine::IngestRequest;
+use crate::engine::scratch::scratch;
 use seedbank_algorithms::watch::Unwatched;
 use seedbank_formats::ingest::{Input, SiteMode, UrlRules};
 
@@ -18,7 +19,7 @@ fn bank() -> (tempfile::TempDir, Bank) {
             ["a", "b", "c"][(n % 7 % 3) as usize]
         )
     };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let naming = SiteMode::Host.with(UrlRules::Whatwg);
     let bank = Bank::create(folder.path().join("bank"), naming).unwrap();
     for day in 0..4_u64 {
@@ -49,7 +50,7 @@ fn written(bank: &Bank, limits: Limits) -> (BTreeMap<&'static str, Vec<u8>>, Gra
         of: GraphOf::Pages,
         format: GraphFormat::Tsv,
     };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let report = graph(bank, request, limits, folder.path(), &Unwatched).unwrap();
     let read = |name: &&'static str| (*name, fs::read(folder.path().join(name)).unwrap());
     (request.files().iter().map(read).collect(), report)
@@ -88,7 +89,7 @@ fn it_stops_when_asked_and_writes_over_nothing() {
             format: GraphFormat::Tsv,
         };
         for questions in 0..6 {
-            let folder = tempfile::tempdir().unwrap();
+            let folder = scratch();
             let watched = bank.watched(Patience(questions.into()));
             let ended = watched.graph(request, folder.path());
             assert!(
@@ -96,7 +97,7 @@ fn it_stops_when_asked_and_writes_over_nothing() {
                 "{ended:?}"
             );
         }
-        let folder = tempfile::tempdir().unwrap();
+        let folder = scratch();
         bank.graph(request, folder.path()).unwrap();
         let again = bank.graph(request, folder.path());
         assert!(matches!(again, Err(EngineError::Write { .. })), "{again:?}");

@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
+use crate::engine::scratch::scratch;
 use crate::engine::{Bank, IngestRequest};
 use seedbank_algorithms::watch::Unwatched;
 use seedbank_formats::ingest::{Input, SiteMode, UrlRules};
@@ -45,7 +46,7 @@ fn reference_pagerank(records: &BTreeMap<String, serde_json::Value>) -> BTreeMap
 
 #[test]
 fn sites_have_the_rank_of_their_pages() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let bank = Bank::create(
         folder.path().join("bank"),
         SiteMode::Host.with(UrlRules::Whatwg),

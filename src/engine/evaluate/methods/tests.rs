@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::*;
 use crate::engine::plan::{Method, Scope, ValueBy};
+use crate::engine::scratch::scratch;
 use crate::engine::{IngestRequest, RefreshRequest, Which};
 use held_out::HeldOutWeb;
 use seedbank_algorithms::cover::Share;
@@ -109,7 +110,7 @@ fn chosen(
 
 #[test]
 fn lists_are_those_of_a_bank_that_never_fetched_what_is_held_out() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let text = day_text(&SynthOptions::new(700), 0).unwrap();
     let whole = bank(folder.path(), "whole", &text);
     let views = Views::open(&whole).unwrap();
@@ -161,7 +162,7 @@ fn lists_are_those_of_a_bank_that_never_fetched_what_is_held_out() {
 
 #[test]
 fn a_plan_is_evaluated_by_lists_selected_without_held_out_pages() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let text = day_text(&SynthOptions::new(300), 0).unwrap();
     let bank = bank(folder.path(), "bank", &text);
     let request = MethodsRequest {
@@ -213,7 +214,7 @@ fn a_plan_is_evaluated_by_lists_selected_without_held_out_pages() {
 
 #[test]
 fn pages_crawled_since_a_batch_are_held_out() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let page =
         |url: &str, to: &[&str]| format!("{}\n", serde_json::json!({"url": url, "outlinks": to}));
     let old = ["http://a.example/", "http://b.example/"];

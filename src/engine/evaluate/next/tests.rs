@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::engine::scratch::scratch;
 use crate::engine::web_graph::{Numbering, load_image};
 use crate::engine::{Bank, IngestRequest};
 use proptest::prelude::*;
@@ -97,7 +98,7 @@ proptest! {
     ) {
         // Before any fetch there is nothing to take back.
         batches[0].0.push(Action::Fetch(0, vec![1]));
-        let folder = tempfile::tempdir().unwrap();
+        let folder = scratch();
         let bank = Bank::create(folder.path().join("bank"), Naming::default()).unwrap();
         // The batches that were not undone, with what was known after each.
         let mut states = Vec::new();
@@ -136,7 +137,7 @@ proptest! {
 
 /// A feed that brings two new pages every day, beside a page whose links never change.
 fn feed_and_list(days: u64) -> (tempfile::TempDir, Bank) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = scratch();
     let bank = Bank::create(folder.path().join("bank"), Naming::default()).unwrap();
     let list = [1, 2].map(|at| format!("http://a.example/{at}"));
     for day in 0..days {
