@@ -5,6 +5,7 @@
 //! is still answered from, an answer that is cut off at shutdown.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{scope, sleep};
@@ -29,6 +30,22 @@ fn states(place: &Place) -> BTreeSet<String> {
     let all = names(&place.path("bank/published")).into_iter();
     all.filter(|name| name.bytes().all(|b| b.is_ascii_digit()))
         .collect()
+}
+
+/// Waits until nobody holds the lock of any of these states.
+#[track_caller]
+fn lets_go(place: &Place, held: &BTreeSet<String>) {
+    let until = Instant::now() + Duration::from_secs(10);
+    for state in held {
+        let path = place.path("bank/published").join(state);
+        // A writer that found it unused has removed it.
+        while let Ok(lock) = File::open(path.with_extension("lock"))
+            && lock.try_lock().is_err()
+        {
+            assert!(Instant::now() < until, "state {state} is held");
+            sleep(Duration::from_millis(20));
+        }
+    }
 }
 
 fn number(status: &Value, field: &str) -> u64 {
@@ -176,7 +193,7 @@ fn an_old_state_is_let_go_whether_or_not_anybody_asks() {
                 served.get("/").done();
             } else {
                 // It looks twice a second whether it holds an old one.
-                sleep(Duration::from_millis(2500));
+                lets_go(&place, &held);
             }
         }
         let left = states(&place);
