@@ -9,7 +9,7 @@ use seedbank::engine::maintenance::{BackupReport, BackupRequest};
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};
-use super::values::{FormatArgs, human_bytes, integer};
+use super::values::{FormatArgs, backup_contents, human_bytes, integer};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -21,7 +21,9 @@ Examples:
 
 A backup can run while another process writes to the bank: it copies the published state. A copy made
 with other tools (cp, rsync) is consistent only if nothing writes to the bank meanwhile; otherwise it
-mixes files from before and after a change.";
+mixes files from before and after a change.
+
+A backup of a cluster bank has all its parts, whose folders must be on this machine.";
 
 /// Back up a bank, even while another process writes to it
 ///
@@ -78,12 +80,9 @@ pub(super) fn run(args: &BackupArgs, session: &Session) -> Result<Outcome, CliEr
 fn text(report: &BackupReport) -> String {
     let made = &report.made;
     let mut text = format!(
-        "backup {}: the state after batch {} and refresh {}, {}, {}, in {:.2} s\n",
+        "backup {}: {}, in {:.2} s\n",
         made.backup,
-        made.batch,
-        made.refresh,
-        counted(made.files, "file"),
-        human_bytes(made.bytes),
+        backup_contents(made),
         report.seconds
     );
     append_line!(

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use schemars::JsonSchema;
 use seedbank::display::{counted, escape_controls};
+use seedbank::engine::cluster::cluster_parts;
 use seedbank::engine::maintenance::{BankCheck, StateCheck, Verdict};
 use serde::Serialize;
 
@@ -56,7 +57,12 @@ pub(super) fn run(args: &CheckArgs, session: &Session) -> Result<Outcome, CliErr
     if clean {
         return Ok(Outcome::Done);
     }
-    session.note(hint(&check));
+    let is_cluster = matches!(cluster_parts(&args.bank), Ok(Some(_)));
+    session.note(if is_cluster {
+        hint_for_parts(&check)
+    } else {
+        hint(&check)
+    });
     Ok(Outcome::Findings)
 }
 
@@ -76,6 +82,16 @@ fn hint(check: &BankCheck) -> &'static str {
             "hint: `seedbank repair` publishes the live state again; nothing is lost"
         }
         _ => "hint: `seedbank repair` rewrites the damaged files; nothing is lost",
+    }
+}
+
+/// Advises what to do about the findings in a cluster bank.
+fn hint_for_parts(check: &BankCheck) -> &'static str {
+    let is_damaged = |state: &StateCheck| state.verdict == Verdict::Damaged;
+    if is_damaged(&check.live) || is_damaged(&check.published) || check.image.what.is_none() {
+        "hint: `seedbank restore` restores a backup; `repair` does not support cluster banks"
+    } else {
+        "hint: remove the folder `image` of the bank, which the next command writes again"
     }
 }
 

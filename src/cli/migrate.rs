@@ -15,7 +15,9 @@ Examples:
   seedbank migrate bank --to newbank   keeps the old bank for an older version of seedbank
 
 Any command that writes to a bank first migrates it in place. A bank of a newer format, or of a
-development version before 0.1, is rejected by every command.";
+development version before 0.1, is rejected by every command.
+
+With --to, all parts of a cluster bank must be on this machine, and the new bank has as many.";
 
 /// Convert a bank that an earlier version wrote to the current format
 ///

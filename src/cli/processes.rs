@@ -26,10 +26,11 @@ use super::mesh::{CONNECT, EndOnDrop, Member, Mesh, StopSignal, answer};
 use super::progress::{self, Progress};
 use super::session::{Outcome, Session};
 
-/// Commands that need the files of all parts, or that serve until they are stopped.
-const UNSUPPORTED: [&str; 10] = [
-    "init", "cluster", "serve", "mcp", "backup", "restore", "repair", "compact", "migrate", "synth",
-];
+/// Commands that do not use a bank of several processes, or that serve until they are stopped.
+const UNSUPPORTED: [&str; 5] = ["init", "cluster", "serve", "mcp", "synth"];
+
+/// Commands that need the files of all parts.
+const NEEDS_ALL_PARTS: [&str; 5] = ["backup", "restore", "repair", "compact", "migrate"];
 
 /// Commands that run in all processes, each with its own parts. Others run in process 0.
 const DISTRIBUTED: [&str; 3] = ["ingest", "refresh", "export"];
@@ -228,6 +229,12 @@ fn bank_of(matches: &ArgMatches) -> Result<(&str, PathBuf), CliError> {
     let (name, command) = matches
         .subcommand()
         .ok_or_else(|| unsupported("this command"))?;
+    if NEEDS_ALL_PARTS.contains(&name) {
+        let what = format!(
+            "`{name}` does not support --cluster: it needs all parts of the bank on one machine"
+        );
+        return Err(CliError::Usage(what));
+    }
     if UNSUPPORTED.contains(&name) {
         return Err(unsupported(&format!("`{name}`")));
     }

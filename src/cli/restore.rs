@@ -10,7 +10,7 @@ use seedbank::engine::maintenance::{Backups, RestoreRequest, backups};
 use super::failure::CliError;
 use super::session::{Outcome, Session};
 use super::table::aligned;
-use super::values::{FormatArgs, human_bytes, integer, time};
+use super::values::{FormatArgs, backup_contents, human_bytes, integer, time};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,7 +22,8 @@ Examples:
   seedbank restore /backups/bank --list --verify   the same, but reads and compares every byte
 
 To replace a bank by a backup, first move the bank away; `restore` replaces nothing. The restored bank
-has the format of the backup, and the next command that writes to it converts it to the current one.";
+has the format of the backup, and the next command that writes to it converts it to the current one.
+A cluster bank gets as many parts as it had, all in one folder; move them to other disks afterwards.";
 
 /// Restore a backup as a new bank, or list the backups in a folder
 ///
@@ -85,13 +86,10 @@ fn restore_one(args: &RestoreArgs, bank: &Path, session: &Session) -> Result<Out
     }
     args.format.format.print(&report, |report| {
         format!(
-            "restored backup {} of {}: the state after batch {} and refresh {}, {}, {}, in {:.2} s\n",
+            "restored backup {} of {}: {}, in {:.2} s\n",
             report.made.backup,
             time(report.made.at),
-            report.made.batch,
-            report.made.refresh,
-            counted(report.made.files, "file"),
-            human_bytes(report.made.bytes),
+            backup_contents(&report.made),
             report.seconds
         )
     })?;
@@ -115,31 +113,41 @@ fn list(args: &RestoreArgs, session: &Session) -> Result<Outcome, CliError> {
 
 /// Formats the list as text.
 fn text(found: &Backups) -> String {
+    let has_parts = found
+        .backups
+        .iter()
+        .any(|backup| backup.made.parts.is_some());
     let rows: Vec<Vec<String>> = found
         .backups
         .iter()
         .map(|backup| {
             let made = &backup.made;
-            vec![
+            let mut row = vec![
                 made.backup.to_string(),
                 time(made.at),
                 made.batch.to_string(),
                 made.refresh.to_string(),
                 made.format.to_string(),
+            ];
+            if has_parts {
+                row.push(made.parts.unwrap_or(1).to_string());
+            }
+            let state = match backup.fault {
+                None => "intact",
+                Some(_) => "damaged",
+            };
+            row.extend([
                 made.files.to_string(),
                 human_bytes(made.bytes),
-                if backup.fault.is_none() {
-                    "intact"
-                } else {
-                    "damaged"
-                }
-                .to_owned(),
-            ]
+                state.to_owned(),
+            ]);
+            row
         })
         .collect();
-    let header = [
-        "backup", "made", "batch", "refresh", "format", "files", "size", "state",
+    let mut header = vec![
+        "backup", "made", "batch", "refresh", "format", "parts", "files", "size", "state",
     ];
+    header.retain(|column| has_parts || *column != "parts");
     let mut text = if rows.is_empty() {
         String::new()
     } else {

@@ -6,9 +6,10 @@ use std::ops::RangeInclusive;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 pub(super) use seedbank::clock::time;
-use seedbank::display::parse_count;
 pub(super) use seedbank::display::{age as human_age, bytes as human_bytes};
+use seedbank::display::{counted, parse_count};
 use seedbank::engine::Which;
+use seedbank::engine::maintenance::BackupSummary;
 use seedbank::engine::query::PageState;
 use seedbank::engine::refresh::RefreshId;
 use seedbank::ingest::parse_timestamp;
@@ -219,6 +220,20 @@ macro_rules! bounded {
 }
 
 bounded!(u16, u32, u64, usize);
+
+/// Describes what a backup contains.
+pub(super) fn backup_contents(made: &BackupSummary) -> String {
+    let parts = made.parts.map_or_else(String::new, |parts| {
+        format!("{}, ", counted(u64::from(parts), "part"))
+    });
+    format!(
+        "the state after batch {} and refresh {}, {parts}{}, {}",
+        made.batch,
+        made.refresh,
+        counted(made.files, "file"),
+        human_bytes(made.bytes),
+    )
+}
 
 #[cfg(test)]
 #[path = "values_tests.rs"]

@@ -101,6 +101,13 @@ const fn store(hint: StoreHint) -> Option<&'static str> {
         StoreHint::NewBank => {
             "a development version before 0.1 wrote this bank; create a new bank and ingest a snapshot"
         }
+        StoreHint::PartsOfOneState => {
+            "use the folders of all parts as the last call left them, or restore a backup"
+        }
+        StoreHint::RestoreBackup => "restore a backup, which creates all parts of a new bank",
+        StoreHint::BringParts => {
+            "move, link or mount the folders of all parts in the folder `parts` of the bank"
+        }
         StoreHint::Migrate => "any call that writes migrates it",
         StoreHint::Wait => "try again when the other writer has finished, or use wait=True",
         StoreHint::Repair => {

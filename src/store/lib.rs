@@ -41,7 +41,7 @@ pub use maintenance::{
 };
 pub use publish::{
     OtherProcesses, PartServer, PublishedParts, PublishedState, Reader, Writer, cluster_parts,
-    create, create_cluster, read_refusal,
+    create, create_cluster, ensure_local_parts, read_refusal,
 };
 #[doc(hidden)]
 pub use publish::{RawEntry, RawState, raw_entries, raw_state, raw_write};

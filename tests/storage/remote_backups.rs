@@ -211,6 +211,63 @@ fn a_backup_killed_at_any_operation_leaves_the_others_whole() {
     assert_eq!(exported(&restored), first);
 }
 
+/// The files of all parts are in the storage under their hashes.
+#[test]
+fn a_cluster_bank_is_backed_up_to_storage() {
+    let folder = support::scratch();
+    let at = |name: &str| folder.path().join(name);
+    let bank = Bank::create_cluster(at("bank"), Naming::default(), 3).unwrap();
+    let memory = Memory::default();
+    let mut states = Vec::new();
+    for site in 0..6 {
+        ingest(&bank, &format!("https://site{site}.example/"));
+        back_up(&bank, &memory, Some(2)).unwrap();
+        states.push(exported(&bank));
+    }
+    assert_eq!(intact(&memory), [5, 6]);
+    let place = || BackupPlace::Storage(&memory);
+    for number in [5, 6] {
+        let restored = Bank::at(at(&number.to_string()));
+        let report = restore(place(), restored.path(), Some(number), &Unwatched).unwrap();
+        assert_eq!(report.made.parts, Some(3));
+        assert_eq!(exported(&restored), states[number as usize - 1]);
+        assert!(restored.check().unwrap().is_clean());
+    }
+    // Without one of the files of backup 6 alone, or with other bytes.
+    let files: Vec<String> = memory.0.lock().unwrap().files.keys().cloned().collect();
+    let inventory = |number: u32| {
+        let state = memory.0.lock().unwrap();
+        String::from_utf8(state.files[&format!("backups/{number}")].clone()).unwrap()
+    };
+    let (before, last) = (inventory(5), inventory(6));
+    let is_own = |hash: &str| last.contains(hash) && !before.contains(hash);
+    let own = files.iter().filter(|name| {
+        let hash = name.strip_prefix("files/");
+        hash.is_some_and(is_own)
+    });
+    let mut found = 0;
+    for (turn, name) in own.enumerate() {
+        let damaged = memory.revived();
+        let mut state = damaged.0.lock().unwrap();
+        let mut text = state.files.remove(name).unwrap();
+        if turn % 2 == 0 && !text.is_empty() {
+            let middle = text.len() / 2;
+            text[middle] ^= 1;
+            state.files.insert(name.clone(), text);
+        }
+        drop(state);
+        let place = BackupPlace::Storage(&damaged);
+        let new = at("damaged");
+        restore(place, &new, None, &Unwatched).unwrap_err();
+        assert!(!new.exists());
+        let listed = backups(place, true, &Unwatched).unwrap();
+        assert!(listed.backups[0].fault.is_none());
+        assert!(listed.backups[1].fault.is_some(), "{name}");
+        found += 1;
+    }
+    assert!(found > 3 * 2, "{found}");
+}
+
 #[test]
 fn a_lost_lock_ends_a_backup_before_it_is_listed() {
     let folder = support::scratch();

@@ -142,6 +142,15 @@ const fn store_hint(hint: StoreHint) -> Option<&'static str> {
         StoreHint::WholeBank => {
             "use the folder of the cluster bank, which contains the folder `parts`"
         }
+        StoreHint::PartsOfOneState => {
+            "use the folders of all parts as the last command left them; if one is lost, `seedbank restore` restores a backup"
+        }
+        StoreHint::RestoreBackup => {
+            "restore a backup with `seedbank restore`, which creates all parts of a new bank"
+        }
+        StoreHint::BringParts => {
+            "move, link or mount the folders of all parts in the folder `parts` of the bank"
+        }
         StoreHint::NewBank => {
             "a development version before 0.1 wrote this bank; create a new bank and ingest a snapshot; the old bank was not changed"
         }

@@ -1,7 +1,6 @@
 //! Creation of backups.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::time::Instant;
@@ -12,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::inventory::{BackupSummary, Inventory, InventoryFile};
 use super::repository::{FoundInventory, Repository};
 use super::separate_folders::ensure_separate;
-use super::sources::{Source, mode, sources};
+use super::sources::{Source, SourceState, modes, sources};
 use super::storage::BackupPlace;
 use super::verify::{DamagedBackup, Faults, backup_fault, faults};
 use crate::disk::folder::marker_format;
@@ -20,8 +19,9 @@ use crate::disk::free_space::ensure_free_space;
 use crate::disk::verified_copy::hash_file;
 use crate::error::BackupError;
 use crate::error::StoreError;
-use crate::publish::cluster::part_files::ensure_single;
+use crate::publish::cluster::part_files::local_parts;
 use crate::publish::reader::Reader;
+use crate::tables::shards::Parts;
 use seedbank_algorithms::watch::{Quiet, Watch};
 
 /// Options of `backup`.
@@ -118,14 +118,15 @@ pub fn backup(
 ) -> Result<BackupReport, StoreError> {
     let start = Instant::now();
     // Errors of the bank are reported before a folder is created.
-    ensure_single(bank, "backup")?;
     marker_format(bank)?;
+    let parts = local_parts(bank, "a backup")?.map(Parts::count);
     drop(Reader::open_published(bank)?);
     if let BackupPlace::Folder(folder) = place {
-        ensure_separate(bank, folder)?;
+        ensure_separate(bank, parts.unwrap_or(1), folder)?;
     }
-    let metadata = fs::metadata(bank).map_err(StoreError::io("look at", bank))?;
-    let repository = Repository::open_or_create(place, mode(&metadata))?;
+    let modes = modes(bank, parts.unwrap_or(1))?;
+    let of_bank = modes.first().copied().unwrap_or(0o755);
+    let repository = Repository::open_or_create(place, of_bank)?;
     let lock = repository.lock_exclusive(request.wait, watch)?;
     // Waiting for the lock may have taken long, so the latest state is opened only now.
     let reader = Reader::open(bank)?;
@@ -167,9 +168,10 @@ pub fn backup(
             refresh: counters.refresh,
             files: written.files.len() as u64,
             bytes: written.files.iter().map(|file| file.bytes).sum(),
+            parts,
         },
         bank: identity,
-        mode: mode(&metadata),
+        modes,
         files: written.files,
     };
     // The files are named from here on; before, another process may have removed them.
@@ -215,7 +217,7 @@ fn copy_all(
     written: &mut Written,
     watch: &dyn Watch,
 ) -> Result<(), StoreError> {
-    let sources = sources(bank, reader.epoch(), reader.counters()?.batch)?;
+    let sources = sources(bank, SourceState::of(reader)?)?;
     let known: Vec<Option<InventoryFile>> = sources
         .iter()
         .map(|source| existing.known(source))
@@ -230,10 +232,11 @@ fn copy_all(
     if !repository.is_remote() {
         ensure_free_space(repository.path(), new().count() as u64, bytes)?;
     }
-    let tables: HashSet<&str> = new()
-        .filter_map(|(source, _)| source.table_file())
-        .collect();
-    reader.rocks.verify_checksums(&tables, watch)?;
+    for (part, database) in reader.part_databases() {
+        let of_part = new().filter(|(source, _)| source.part == part);
+        let tables = of_part.filter_map(|(source, _)| source.table_file());
+        database.verify_checksums(&tables.collect(), watch)?;
+    }
     watch.stage("copy", Some(bytes));
     for (source, known) in sources.iter().zip(known) {
         match known {

@@ -8,12 +8,16 @@
 //! ```
 //!
 //! The sum is the blake3 hash of all lines before it. `state/` is the published state, `rejects/` has the
-//! rejected records of the bank.
+//! rejected records of the bank. Those of the other parts of a cluster bank are in `parts/001/state/` and so on, and
+//! the first line has `modes`, the permissions of each part, in place of `mode`. Builds without cluster banks
+//! reject such an inventory.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::disk::folder::PARTS;
 use crate::tables::records::{BatchId, RefreshId};
+use crate::tables::shards::Parts;
 
 /// The folder of the files of the published state.
 pub(super) const STATE: &str = "state";
@@ -43,12 +47,61 @@ pub struct BackupSummary {
     pub files: u64,
     /// The size of the files in bytes; other backups may share them.
     pub bytes: u64,
+    /// The number of parts of a cluster bank; absent for a bank in one database.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub parts: Option<u32>,
+}
+
+/// Where a file of a backup is in its bank.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct FilePlace<'a> {
+    /// The part of a cluster bank; 0 for the folder of the bank.
+    pub(super) part: u32,
+    /// [`STATE`] or [`REJECTS`].
+    pub(super) folder: &'static str,
+    /// The name in the folder.
+    pub(super) file: &'a str,
+}
+
+impl<'a> FilePlace<'a> {
+    /// Returns the name in an inventory.
+    pub(super) fn name(&self) -> String {
+        let Self { part, folder, file } = self;
+        match part {
+            0 => format!("{folder}/{file}"),
+            part => format!("{PARTS}/{part:03}/{folder}/{file}"),
+        }
+    }
+
+    /// Parses a name in an inventory; `None` if no backup can contain the file.
+    fn parse(name: &'a str) -> Option<Self> {
+        let of_part = name
+            .strip_prefix(PARTS)
+            .and_then(|rest| rest.strip_prefix('/'));
+        let (part, within) = match of_part {
+            None => (0, name),
+            Some(rest) => {
+                let (number, within) = rest.split_once('/')?;
+                (number.parse().ok().filter(|part| *part > 0)?, within)
+            }
+        };
+        let (folder, file) = within.split_once('/')?;
+        let folder = [STATE, REJECTS]
+            .into_iter()
+            .find(|known| *known == folder)?;
+        let is_file =
+            !file.is_empty() && !file.contains(['/', '\0']) && file != "." && file != "..";
+        let place = Self { part, folder, file };
+        // Each file has one name: numbers have no other signs or zeros.
+        (is_file && place.name() == name).then_some(place)
+    }
 }
 
 /// A file of a backup.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct InventoryFile {
-    /// The folder and the name: `state/000012.sst`.
+    /// The folder and the name: `state/000012.sst`, `parts/001/state/000012.sst`.
     pub(super) name: String,
     pub(super) bytes: u64,
     #[serde(with = "hexadecimal")]
@@ -60,12 +113,9 @@ pub(super) struct InventoryFile {
 }
 
 impl InventoryFile {
-    /// Returns the folder and the name; `None` if no backup can contain the file.
-    pub(super) fn folder_and_name(&self) -> Option<(&str, &str)> {
-        let (folder, name) = self.name.split_once('/')?;
-        let is_name =
-            !name.is_empty() && !name.contains(['/', '\0']) && name != "." && name != "..";
-        ([STATE, REJECTS].contains(&folder) && is_name).then_some((folder, name))
+    /// Returns the place in the bank; `None` if no backup can contain the file.
+    pub(super) fn place(&self) -> Option<FilePlace<'_>> {
+        FilePlace::parse(&self.name)
     }
 }
 
@@ -90,7 +140,26 @@ struct Head {
     #[serde(flatten)]
     made: BackupSummary,
     bank: String,
-    mode: u32,
+    /// For a bank in one database.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mode: Option<u32>,
+    /// For a cluster bank.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    modes: Option<Vec<u32>>,
+}
+
+impl Head {
+    /// Returns the permissions of the folders of all parts; `None` if this build does not know such a head.
+    fn modes(&self) -> Option<Vec<u32>> {
+        match (self.made.parts, self.mode, &self.modes) {
+            (None, Some(mode), None) => Some(vec![mode]),
+            (Some(parts), None, Some(modes)) => {
+                let parts = Parts::new(parts)?.count();
+                (modes.len() == parts as usize).then(|| modes.clone())
+            }
+            _ => None,
+        }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -105,8 +174,8 @@ pub(super) struct Inventory {
     pub(super) made: BackupSummary,
     /// The identity of the database of the bank; empty if it has none.
     pub(super) bank: String,
-    /// The permissions of the folder of the bank.
-    pub(super) mode: u32,
+    /// The permissions of the folder of each part; the first one is that of the bank.
+    pub(super) modes: Vec<u32>,
     /// The files in the order of their names.
     pub(super) files: Vec<InventoryFile>,
 }
@@ -114,10 +183,12 @@ pub(super) struct Inventory {
 impl Inventory {
     /// Returns the text of the inventory.
     pub(super) fn text(&self) -> Result<String, serde_json::Error> {
+        let is_cluster = self.made.parts.is_some();
         let head = Head {
             made: self.made.clone(),
             bank: self.bank.clone(),
-            mode: self.mode,
+            mode: self.modes.first().copied().filter(|_| !is_cluster),
+            modes: is_cluster.then(|| self.modes.clone()),
         };
         let mut text = serde_json::to_string(&head)?;
         text.push('\n');
@@ -147,13 +218,18 @@ impl Inventory {
         let head: Head = serde_json::from_str(head).map_err(|_| unknown)?;
         let files = lines.map(|line| serde_json::from_str(line).map_err(|_| unknown));
         let files: Vec<InventoryFile> = files.collect::<Result<_, _>>()?;
-        if files.iter().any(|file| file.folder_and_name().is_none()) {
+        let modes = head.modes().ok_or(unknown)?;
+        let is_of_part = |place: FilePlace<'_>| (place.part as usize) < modes.len();
+        if !files
+            .iter()
+            .all(|file| file.place().is_some_and(is_of_part))
+        {
             return Err(unknown);
         }
         Ok(Self {
             made: head.made,
             bank: head.bank,
-            mode: head.mode,
+            modes,
             files,
         })
     }

@@ -13,6 +13,9 @@
 //! compared before it is renamed; the inventory comes last. So every file in `files` is intact, and a killed
 //! backup leaves only files that no inventory names, which the next backup uses or removes.
 //!
+//! A backup of a cluster bank holds the locks of one epoch in all parts, which all have the same state, and its
+//! inventory has the files of all of them. A restored bank gets one new identity for all parts, and its marker last.
+//!
 //! Other storage ([`BackupStorage`]) has the same files, and no unfinished ones. A backup has its lock; readers have
 //! none, since a file that is read is either there or missing.
 
@@ -27,9 +30,8 @@ mod verify;
 
 pub use create::{BackupReport, BackupRequest, backup};
 pub use inventory::BackupSummary;
-pub(crate) use repository::set_mode;
 pub use restore::{RestoreReport, restore};
 pub(crate) use separate_folders::ensure_separate;
-pub(crate) use sources::{mode, sources};
+pub(crate) use sources::{SourceState, modes, sources};
 pub use storage::{BackupLock, BackupPlace, BackupStorage, BackupWriter};
 pub use verify::{BackupView, Backups, DamagedBackup, backups};

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::inventory::Inventory;
 use super::storage::{BackupPlace, BackupStorage, PlaceLock};
 use crate::disk::folder::{
-    lock_file, make_folders, names_in, open_regular, read_text, replace_file, sync_folder,
+    lock_file, make_folders, names_in, open_regular, read_text, replace_file, set_mode, sync_folder,
 };
 use crate::disk::lock::Lock;
 use crate::disk::verified_copy::{
@@ -465,10 +465,4 @@ fn remove_if_exists(path: &Path) -> Result<(), StoreError> {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(StoreError::io("remove", path)(e)),
         _ => Ok(()),
     }
-}
-
-/// Sets the permissions of a folder.
-pub(crate) fn set_mode(folder: &Path, mode: u32) -> Result<(), StoreError> {
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
-    fs::set_permissions(folder, mode).map_err(StoreError::io("set the permissions of", folder))
 }

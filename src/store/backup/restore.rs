@@ -1,5 +1,6 @@
 //! Creation of a bank from a backup.
 
+use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 use std::time::Instant;
@@ -7,19 +8,20 @@ use std::time::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::inventory::{BackupSummary, Inventory, InventoryFile, STATE};
-use super::repository::{FoundInventory, Repository, set_mode};
+use super::inventory::{BackupSummary, FilePlace, Inventory, InventoryFile, REJECTS, STATE};
+use super::repository::{FoundInventory, Repository};
 use super::separate_folders::ensure_separate;
 use super::storage::BackupPlace;
 use super::verify::{backup_fault, faults};
-use crate::disk::folder::{BankKind, end_copy, sync_folder, write_marker};
+use crate::disk::folder::sync_folder;
 use crate::disk::free_space::ensure_free_space;
 use crate::disk::verified_copy::Content;
 use crate::error::BackupError;
 use crate::error::StoreError;
 use crate::format::upgrade_path;
-use crate::publish::bank_from_state::{create_folders, finish_bank};
+use crate::publish::bank_from_state::BankCopy;
 use crate::publish::create::create_at;
+use crate::tables::shards::Parts;
 use seedbank_algorithms::watch::Watch;
 
 /// The report of `restore`.
@@ -52,7 +54,7 @@ pub fn restore(
     let repository = Repository::open(place)?;
     let _lock = repository.lock_shared()?;
     if let BackupPlace::Folder(folder) = place {
-        ensure_separate(bank, folder)?;
+        ensure_separate(bank, 1, folder)?;
     }
     let inventories = repository.inventories()?;
     let restored = select_backup(&repository, &inventories, number).and_then(|inventory| {
@@ -154,50 +156,52 @@ fn fill(
     watch: &dyn Watch,
 ) -> Result<(), StoreError> {
     let BackupSummary {
+        backup,
         epoch,
         format,
         files,
         bytes,
+        parts,
         ..
     } = inventory.made;
     ensure_free_space(place, files, bytes)?;
-    let state = create_folders(place, epoch)?;
-    // An existing folder keeps its permissions.
-    let is_new = place != bank;
-    if is_new {
-        // The folder must be writable until it is complete.
-        set_mode(place, inventory.mode | 0o700)?;
-    }
     watch.stage("copy", Some(bytes));
+    let copy = BankCopy {
+        place,
+        epoch,
+        last_epoch: epoch,
+        format,
+        parts: parts.and_then(Parts::new),
+        modes: &inventory.modes,
+        is_new: place != bank,
+    };
+    let mut of_parts: HashMap<u32, Vec<(&InventoryFile, FilePlace<'_>)>> = HashMap::new();
     for file in &inventory.files {
-        let (folder, name) = file.folder_and_name().unwrap_or((STATE, &file.name));
-        let folder = match folder {
-            STATE => state.clone(),
-            folder => place.join(folder),
-        };
-        restore_file(
-            inventory.made.backup,
-            repository,
-            file,
-            &folder.join(name),
-            watch,
-        )?;
+        if let Some(within) = file.place() {
+            of_parts
+                .entry(within.part)
+                .or_default()
+                .push((file, within));
+        }
     }
-    let rejects = place.join(super::inventory::REJECTS);
-    sync_folder(&rejects).map_err(StoreError::io("write to", &rejects))?;
-    let counters = finish_bank(place, epoch, format)?.counters()?;
+    let counters = copy.fill(|part, folder, state| {
+        for (file, within) in of_parts.remove(&part).unwrap_or_default() {
+            let to = match within.folder {
+                STATE => state.join(within.file),
+                other => folder.join(other).join(within.file),
+            };
+            restore_file(backup, repository, file, &to, watch)?;
+        }
+        let rejects = folder.join(REJECTS);
+        sync_folder(&rejects).map_err(StoreError::io("write to", &rejects))
+    })?;
     // The files may be intact and still belong to another state, if the inventory was forged.
     let (batch, refresh) = (inventory.made.batch, inventory.made.refresh);
     if (counters.batch, counters.refresh) != (batch, refresh) {
         let what = format!("expected the state after batch {batch} and refresh {refresh}");
-        return Err(damaged(inventory.made.backup, what, None));
+        return Err(damaged(backup, what, None));
     }
-    write_marker(place, BankKind::Single, format)?;
-    end_copy(place);
-    if is_new {
-        set_mode(place, inventory.mode)?;
-    }
-    Ok(())
+    copy.finish()
 }
 
 /// Copies a file of the backup and verifies it.

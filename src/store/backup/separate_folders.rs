@@ -4,14 +4,19 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::error::BackupError;
 use crate::error::StoreError;
+use crate::publish::cluster::part_files::part_folder;
 
-/// Fails with [`BackupError::Nested`] if one folder contains the other, also through links. Either may be
-/// missing.
-pub(crate) fn ensure_separate(bank: &Path, folder: &Path) -> Result<(), StoreError> {
-    let (real_bank, real_folder) = (resolved(bank)?, resolved(folder)?);
-    if real_bank.starts_with(&real_folder) || real_folder.starts_with(&real_bank) {
-        let (bank, folder) = (bank.to_path_buf(), folder.to_path_buf());
-        return Err(BackupError::Nested { bank, folder }.into());
+/// Fails with [`BackupError::Nested`] if the folder of one of the parts of a bank contains the other folder or is in it,
+/// also through links. The bank or the folder may be missing. A bank in one database has one part.
+pub(crate) fn ensure_separate(bank: &Path, parts: u32, folder: &Path) -> Result<(), StoreError> {
+    let real_folder = resolved(folder)?;
+    for part in 0..parts {
+        let bank = part_folder(bank, part);
+        let real_bank = resolved(&bank)?;
+        if real_bank.starts_with(&real_folder) || real_folder.starts_with(&real_bank) {
+            let folder = folder.to_path_buf();
+            return Err(BackupError::Nested { bank, folder }.into());
+        }
     }
     Ok(())
 }
@@ -57,11 +62,16 @@ mod tests {
             ("new/bank", "new"),
             ("a/bank", "new/../a"),
         ] {
-            let nested = ensure_separate(&at(bank), &at(backups));
+            let nested = ensure_separate(&at(bank), 1, &at(backups));
             assert!(nested.is_err(), "{bank} {backups}");
         }
         for (bank, backups) in [("a/bank", "b"), ("a/bank", "a/ba"), ("new/bank", "new/b")] {
-            ensure_separate(&at(bank), &at(backups)).unwrap();
+            ensure_separate(&at(bank), 1, &at(backups)).unwrap();
         }
+        // Part 1 of a cluster bank is a link to a folder elsewhere.
+        fs::create_dir_all(at("c/parts")).unwrap();
+        std::os::unix::fs::symlink(at("b"), at("c/parts/001")).unwrap();
+        ensure_separate(&at("c"), 1, &at("b/x")).unwrap();
+        assert!(ensure_separate(&at("c"), 2, &at("b/x")).is_err());
     }
 }

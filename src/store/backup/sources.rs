@@ -2,16 +2,24 @@
 
 use std::fs::{self, Metadata};
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::inventory::{REJECTS, STATE};
-use crate::disk::folder::names_in;
+use super::inventory::{FilePlace, REJECTS, STATE};
+use crate::disk::folder::{mode, names_in};
 use crate::error::StoreError;
+use crate::publish::cluster::part_files::part_folder;
+use crate::publish::published::state_folder;
+use crate::publish::reader::Reader;
 use crate::tables::records::BatchId;
+use crate::tables::shards::Parts;
 
 /// A file of the bank.
 pub(crate) struct Source {
+    /// The part of a cluster bank; 0 for the folder of the bank.
+    pub(crate) part: u32,
+    /// The folder in the part: that of the state, or of rejected records.
+    folder: &'static str,
     /// The name in the inventory.
     pub(crate) name: String,
     pub(crate) path: PathBuf,
@@ -23,10 +31,12 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    fn new(folder: &str, name: &str, path: PathBuf, metadata: &Metadata) -> Self {
+    fn new(place: FilePlace<'_>, path: PathBuf, metadata: &Metadata) -> Self {
         let seconds = metadata.mtime().saturating_mul(1_000_000_000);
         Self {
-            name: format!("{folder}/{name}"),
+            part: place.part,
+            folder: place.folder,
+            name: place.name(),
             path,
             bytes: metadata.len(),
             modified: seconds.saturating_add(metadata.mtime_nsec()),
@@ -36,18 +46,16 @@ impl Source {
 
     /// Returns the name if it is a table file, which never changes; else `None`.
     pub(crate) fn table_file(&self) -> Option<&str> {
-        let name = self.name.strip_prefix(STATE)?.strip_prefix('/')?;
-        Path::new(&name)
-            .extension()
-            .is_some_and(|end| end == "sst")
-            .then_some(name)
+        let is_table = self.folder == STATE && self.path.extension()? == "sst";
+        self.path.file_name()?.to_str().filter(|_| is_table)
     }
 
-    /// Returns the path in another bank, whose published state is in the folder `state`.
-    pub(crate) fn destination(&self, bank: &Path, state: &Path) -> PathBuf {
-        match self.name.split_once('/') {
-            Some((STATE, name)) => state.join(name),
-            _ => bank.join(&self.name),
+    /// Returns the path in the folder of the same part of another bank, whose published state is in the folder `state`.
+    pub(crate) fn destination(&self, part: &Path, state: &Path) -> PathBuf {
+        let name = self.path.file_name().unwrap_or_default();
+        match self.folder {
+            STATE => state.join(name),
+            folder => part.join(folder).join(name),
         }
     }
 
@@ -57,15 +65,8 @@ impl Source {
         let StoreError::Io { source, path, .. } = error else {
             return false;
         };
-        self.name.starts_with(REJECTS)
-            && *path == self.path
-            && source.kind() == io::ErrorKind::NotFound
+        self.folder == REJECTS && *path == self.path && source.kind() == io::ErrorKind::NotFound
     }
-}
-
-/// Returns the permissions of a file or folder.
-pub(crate) fn mode(metadata: &Metadata) -> u32 {
-    metadata.permissions().mode() & 0o7777
 }
 
 /// Returns whether a file is a log for people or the lock of RocksDB.
@@ -88,11 +89,62 @@ fn is_reject_list(name: &str, last: BatchId) -> bool {
     number.is_none_or(|number| number <= most)
 }
 
-/// Returns the files of a published state, which the caller has locked, and the lists of rejected records that
-/// belong to it, by name. `last` is the last batch in the state.
-pub(crate) fn sources(bank: &Path, epoch: u64, last: BatchId) -> Result<Vec<Source>, StoreError> {
+/// A published state of a bank, which the caller has locked in all parts.
+#[derive(Clone, Copy)]
+pub(crate) struct SourceState {
+    pub(crate) epoch: u64,
+    /// The last batch in the state.
+    pub(crate) batch: BatchId,
+    /// The number of parts; 1 for a bank in one database.
+    pub(crate) parts: u32,
+}
+
+impl SourceState {
+    /// Returns the state that a reader has open.
+    pub(crate) fn of(reader: &Reader) -> Result<Self, StoreError> {
+        Ok(Self {
+            epoch: reader.epoch(),
+            batch: reader.counters()?.batch,
+            parts: reader.parts().map_or(1, Parts::count),
+        })
+    }
+}
+
+/// Returns the permissions of the folder of each part of a bank.
+pub(crate) fn modes(bank: &Path, parts: u32) -> Result<Vec<u32>, StoreError> {
+    let folders = (0..parts).map(|part| part_folder(bank, part));
+    let modes = folders.map(|folder| {
+        let metadata = fs::metadata(&folder);
+        Ok(mode(&metadata.map_err(StoreError::io("look at", folder))?))
+    });
+    modes.collect()
+}
+
+/// Returns the files of a published state and the lists of rejected records that belong to it, by name.
+pub(crate) fn sources(bank: &Path, state: SourceState) -> Result<Vec<Source>, StoreError> {
     let mut sources = Vec::new();
-    let folder = bank.join("published").join(epoch.to_string());
+    for part in 0..state.parts {
+        add_part(&mut sources, &part_folder(bank, part), part, state)?;
+    }
+    sources.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+    Ok(sources)
+}
+
+/// Adds the files of a part, whose folder this is.
+fn add_part(
+    sources: &mut Vec<Source>,
+    bank: &Path,
+    part: u32,
+    state: SourceState,
+) -> Result<(), StoreError> {
+    let mut add = |folder, file: &str, path, metadata: &Metadata| {
+        sources.push(Source::new(
+            FilePlace { part, folder, file },
+            path,
+            metadata,
+        ));
+    };
+    let folder = state_folder(bank, state.epoch);
     let entries = fs::read_dir(&folder).map_err(StoreError::io("read", &folder))?;
     for entry in entries {
         let entry = entry.map_err(StoreError::io("read", &folder))?;
@@ -106,27 +158,24 @@ pub(crate) fn sources(bank: &Path, epoch: u64, last: BatchId) -> Result<Vec<Sour
             });
         };
         if !is_informational(&name) {
-            sources.push(Source::new(STATE, &name, path, &metadata));
+            add(STATE, &name, path, &metadata);
         }
     }
     let folder = bank.join(REJECTS);
     for name in names_in(&folder) {
-        if !is_reject_list(&name, last) {
+        if !is_reject_list(&name, state.batch) {
             continue;
         }
         let path = folder.join(&name);
         match fs::symlink_metadata(&path) {
-            Ok(metadata) if metadata.is_file() => {
-                sources.push(Source::new(REJECTS, &name, path, &metadata));
-            }
+            Ok(metadata) if metadata.is_file() => add(REJECTS, &name, path, &metadata),
             Ok(_) => {}
             // The list was renamed when its batch was committed.
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}
             Err(e) => return Err(StoreError::io("look at", path)(e)),
         }
     }
-    sources.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-    Ok(sources)
+    Ok(())
 }
 
 #[cfg(test)]

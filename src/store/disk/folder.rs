@@ -5,9 +5,9 @@
 //! through a symbolic link.
 
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use crate::error::StoreError;
@@ -259,6 +259,17 @@ pub(crate) fn replace_file(path: &Path, text: impl AsRef<[u8]>) -> Result<(), St
         sync_folder(parent_of(path))
     };
     write().map_err(StoreError::io("write", path))
+}
+
+/// Returns the permissions of a file or folder.
+pub(crate) fn mode(metadata: &fs::Metadata) -> u32 {
+    metadata.permissions().mode() & 0o7777
+}
+
+/// Sets the permissions of a folder.
+pub(crate) fn set_mode(folder: &Path, mode: u32) -> Result<(), StoreError> {
+    fs::set_permissions(folder, Permissions::from_mode(mode))
+        .map_err(StoreError::io("set the permissions of", folder))
 }
 
 /// Syncs a folder, which makes the names in it durable.

@@ -12,6 +12,12 @@ pub enum StoreHint {
     NewerBuild,
     /// Use the folder of the cluster bank that contains this part.
     WholeBank,
+    /// Use the folders of all parts of the cluster bank as the last command left them, or restore a backup.
+    PartsOfOneState,
+    /// Restore a backup of the cluster bank.
+    RestoreBackup,
+    /// Make the folders of all parts of the cluster bank available in its folder: move, link or mount them.
+    BringParts,
     /// Create a new bank and ingest a snapshot: a build before the first release wrote this one, which
     /// is unchanged.
     NewBank,

@@ -10,6 +10,9 @@ use super::reported_error::{ReportedError, ReportedKind};
 use crate::format::{FORMAT, LAST_UNRELEASED, upgrade_path};
 use seedbank_algorithms::watch::Interrupted;
 
+/// The `state` of errors about parts of a cluster bank that contradict each other, or are missing.
+pub(crate) const CLUSTER: &str = "cluster";
+
 /// An error of the store. The text says what is wrong, [`StoreError::hint`] what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -34,6 +37,16 @@ pub enum StoreError {
         /// The folder of the bank.
         path: PathBuf,
     },
+    /// The operation needs all parts of a cluster bank in this process.
+    #[error("{doing} needs all parts of the bank on this machine; part {part} is not in {}", path.display())]
+    PartElsewhere {
+        /// The operation.
+        doing: &'static str,
+        /// The missing part.
+        part: u32,
+        /// Its place in the folder of the bank.
+        path: PathBuf,
+    },
     /// A cluster bank cannot have this number of parts.
     #[error("expected from 1 to {max} parts, found {found}")]
     InvalidParts {
@@ -45,7 +58,7 @@ pub enum StoreError {
     /// A state of the bank differs from the acknowledged one, or the record of it is damaged.
     #[error("damaged bank: {state}: {what}")]
     State {
-        /// `live`, `published`, or the name of a file.
+        /// `live`, `published`, `cluster`, or the name of a file.
         state: &'static str,
         /// What is wrong.
         what: String,
@@ -155,11 +168,14 @@ impl StoreError {
         Some(match self {
             Self::Occupied(_) => StoreHint::OtherFolder,
             Self::IsPart(_) => StoreHint::WholeBank,
+            Self::IsCluster { .. } => StoreHint::RestoreBackup,
+            Self::PartElsewhere { .. } => StoreHint::BringParts,
             Self::NoBank(_) => StoreHint::CheckPathOrCreate,
             Self::OtherFormat { found, .. } if upgrade_path(*found).is_some() => StoreHint::Migrate,
             Self::OtherFormat { found, .. } if *found > LAST_UNRELEASED => StoreHint::NewerBuild,
             Self::OtherFormat { .. } => StoreHint::NewBank,
             Self::Busy(_) => StoreHint::Wait,
+            Self::State { state, .. } if *state == CLUSTER => StoreHint::PartsOfOneState,
             Self::State { .. } | Self::NoMarker(_) => StoreHint::Repair,
             e if e.is_damage() => StoreHint::CheckAndRepair,
             Self::Unpublished(_) => StoreHint::Publish,

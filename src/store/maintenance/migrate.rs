@@ -1,25 +1,25 @@
 //! Migration of a bank to the format of this build: in place, as every writer does, or to a new bank.
 
-use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::backup::{ensure_separate, mode, set_mode, sources};
-use crate::disk::folder::{BankKind, begin_copy, end_copy, marker_format, write_marker};
+use crate::backup::{SourceState, ensure_separate, modes, sources};
+use crate::disk::folder::marker_format;
 use crate::disk::free_space::ensure_free_space;
 use crate::disk::verified_copy::copy;
 use crate::error::StoreError;
 use crate::format::upgrade_path;
-use crate::publish::bank_from_state::{create_folders, finish_bank};
-use crate::publish::cluster::part_files::ensure_single;
+use crate::publish::bank_from_state::BankCopy;
+use crate::publish::cluster::part_files::local_parts;
 use crate::publish::create::create_at;
 use crate::publish::reader::Reader;
 use crate::publish::writer::{Opening, Writer, next_epoch};
 use crate::rocks::options::AutoCompaction;
 use crate::tables::FORMAT;
+use crate::tables::shards::Parts;
 use seedbank_algorithms::watch::Watch;
 
 /// The report of `migrate`.
@@ -65,54 +65,55 @@ fn report(from: u32, start: Instant) -> MigrateReport {
 /// Cost: reads all tables once to verify their checksums, and copies the files. Fails on damage.
 pub fn migrate_to(bank: &Path, new: &Path, watch: &dyn Watch) -> Result<MigrateReport, StoreError> {
     let start = Instant::now();
-    ensure_single(bank, "migration to another folder")?;
+    let parts = local_parts(bank, "migration")?;
     let reader = Reader::open_to_migrate(bank)?;
-    ensure_separate(bank, new)?;
+    let count = parts.map_or(1, Parts::count);
+    ensure_separate(bank, count, new)?;
     // Files are copied unchanged, so damage would be in both banks.
-    reader.rocks.verify_all_checksums(watch)?;
+    for (_, database) in reader.part_databases() {
+        database.verify_all_checksums(watch)?;
+    }
     let (epoch, from) = (reader.epoch(), reader.format()?);
-    let sources = sources(bank, epoch, reader.counters()?.batch)?;
-    let mode = mode(&fs::metadata(bank).map_err(StoreError::io("look at", bank))?);
+    let sources = sources(bank, SourceState::of(&reader)?)?;
+    let modes = modes(bank, count)?;
+    // Each migration step is a commit, so the copy ends at a later epoch.
+    let mut older = upgrade_path(from).unwrap_or_default().iter();
+    let last_epoch = older.try_fold(epoch, |epoch, _| next_epoch(epoch))?;
     create_at(new, |place, lock| {
-        let state = create_folders(place, epoch)?;
-        // An existing folder keeps its permissions.
-        let is_new = place != new;
-        if is_new {
-            // The folder must be writable until it is complete.
-            set_mode(place, mode | 0o700)?;
-        }
-        if from != FORMAT {
-            // Each migration step is a commit, so the copy ends at a later epoch.
-            let mut older = upgrade_path(from).unwrap_or_default().iter();
-            begin_copy(place, older.try_fold(epoch, |epoch, _| next_epoch(epoch))?)?;
-        }
+        let new_bank = BankCopy {
+            place,
+            epoch,
+            last_epoch,
+            format: from,
+            parts,
+            modes: &modes,
+            is_new: place != new,
+        };
         let bytes = sources.iter().map(|source| source.bytes).sum();
         ensure_free_space(place, sources.len() as u64, bytes)?;
         watch.stage("copy", Some(bytes));
-        for source in &sources {
-            watch.proceed()?;
-            let to = source.destination(place, &state);
-            match copy(&source.path, &to, source.mode, watch) {
-                Err(e) if !source.has_disappeared(&e) => return Err(e),
-                _ => {}
+        new_bank.fill(|part, folder, state| {
+            for source in sources.iter().filter(|source| source.part == part) {
+                watch.proceed()?;
+                let to = source.destination(folder, state);
+                match copy(&source.path, &to, source.mode, watch) {
+                    Err(e) if !source.has_disappeared(&e) => return Err(e),
+                    _ => {}
+                }
             }
-        }
-        drop(finish_bank(place, epoch, from)?);
+            Ok(())
+        })?;
         if from == FORMAT {
-            write_marker(place, BankKind::Single, FORMAT)?;
-            end_copy(place);
-        } else {
-            drop(Writer::open_locked(
-                place,
-                lock.clone(),
-                Opening::single(from, AutoCompaction::Disabled),
-                watch,
-            )?);
+            return new_bank.finish();
         }
-        if is_new {
-            set_mode(place, mode)?;
-        }
-        Ok(())
+        // The writer migrates the copy and writes the marker.
+        drop(Writer::open_locked(
+            place,
+            lock.clone(),
+            Opening::single(from, AutoCompaction::Disabled),
+            watch,
+        )?);
+        new_bank.restore_mode()
     })?;
     Ok(report(from, start))
 }

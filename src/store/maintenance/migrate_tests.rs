@@ -6,6 +6,7 @@
 use std::fs;
 
 use super::*;
+use crate::disk::folder::{BankKind, write_marker};
 use crate::disk::scratch::scratch;
 use crate::error::StoreHint;
 use crate::format::{LAST_UNRELEASED, OlderFormat};

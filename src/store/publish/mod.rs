@@ -17,7 +17,9 @@ mod test_access;
 mod undo_policy;
 pub(crate) mod writer;
 
-pub use cluster::{OtherProcesses, PartServer, PublishedParts, PublishedState, cluster_parts};
+pub use cluster::{
+    OtherProcesses, PartServer, PublishedParts, PublishedState, cluster_parts, ensure_local_parts,
+};
 pub use create::{create, create_cluster};
 pub use reader::Reader;
 pub use refusal::read_refusal;

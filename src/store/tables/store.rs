@@ -73,6 +73,18 @@ impl Store {
         numbered.filter_map(|(part, database)| Some((part, database.local()?)))
     }
 
+    /// Returns the databases that are open in this process, with the numbers of their parts; that of a bank in one
+    /// database as part 0.
+    pub(crate) fn part_databases(&self) -> Vec<(u32, Arc<Database>)> {
+        if self.cluster.is_none() {
+            return vec![(0, Arc::clone(&self.rocks))];
+        }
+        let databases = self.local_databases();
+        databases
+            .map(|(part, database)| (part, Arc::clone(database)))
+            .collect()
+    }
+
     /// Adds the databases of the parts of a cluster bank after the first.
     pub(crate) fn add_parts(&mut self, parts: Parts, others: Vec<PartDatabase>) {
         let first = PartDatabase::Local(Arc::clone(&self.rocks));

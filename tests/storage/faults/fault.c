@@ -5,12 +5,14 @@
  *   FAULT_CALLS    a file below another folder; each call is appended to it as a line of text:
  *                  KIND NUMBER FUNCTION PATH, and " !" where the fault struck
  *   FAULT_POINT    KIND NUMBER MODE ERROR, such as "sync 84 later 5"; without it nothing fails
+ *   FAULT_PATH     the end of a path; only calls on such paths are counted for FAULT_POINT
  *   FAULT_SECONDS  after so many seconds the command is ended by SIGALRM
  *
  * Calls are numbered from 1 within their kind, over all threads. The call of that number is the one
  * that is struck:
  *
  *   kill    the process ends (SIGKILL) in place of the call
+ *   stop    the process stops (SIGSTOP) before the call, and makes it when it goes on (SIGCONT)
  *   once    the call fails with this error number
  *   later   so do all later ones of the kind
  *   short   half of what is to be written is written; all later ones of the kind fail
@@ -27,6 +29,8 @@ static const char *const kinds[KINDS] = {"write", "sync", "rename", "link", "unl
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 static unsigned long counts[KINDS];
 static int calls = -1;
+static const char *only;
+static unsigned long matches;
 static struct {
     char kind[16];
     unsigned long number;
@@ -46,6 +50,7 @@ __attribute__((constructor)) static void begin(void) {
         fprintf(stderr, "fault: cannot open %s, or FAULT_POINT is none\n", file);
         abort();
     }
+    only = getenv("FAULT_PATH");
     watch(getenv("FAULT_FOLDER"));
 }
 
@@ -56,7 +61,12 @@ static enum outcome strike(enum kind kind, const char *function, const char *pat
     pthread_mutex_lock(&one_at_a_time);
     unsigned long number = ++counts[kind];
     int is_kind = strcmp(point.kind, kinds[kind]) == 0;
-    int is_first = is_kind && number == point.number;
+    if (only) {
+        size_t length = strlen(path), end = strlen(only);
+        is_kind = is_kind && length >= end && strcmp(path + length - end, only) == 0;
+        matches += (unsigned)is_kind;
+    }
+    int is_first = is_kind && (only ? matches : number) == point.number;
     int is_short = strcmp(point.mode, "short") == 0;
     int is_later = is_kind && number > point.number && (is_short || strcmp(point.mode, "later") == 0);
     char line[PATH_MAX + 64];
@@ -69,8 +79,11 @@ static enum outcome strike(enum kind kind, const char *function, const char *pat
     if (is_first && strcmp(point.mode, "kill") == 0)
         for (;;)
             kill(getpid(), SIGKILL);
+    int stops = is_first && strcmp(point.mode, "stop") == 0;
+    if (stops)
+        raise(SIGSTOP); /* Sent to the process, it might reach another thread first. */
     pthread_mutex_unlock(&one_at_a_time);
-    if (!is_first && !is_later)
+    if (stops || (!is_first && !is_later))
         return PASSES;
     errno = point.error;
     return is_first && is_short ? IS_CUT : FAILS;

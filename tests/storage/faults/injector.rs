@@ -5,6 +5,7 @@ use std::fmt;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 
 use crate::preload;
 use crate::support::command::clean;
@@ -24,7 +25,7 @@ pub struct Point {
     pub kind: &'static str,
     /// Which of the calls of this kind, from 1.
     pub number: u64,
-    /// What becomes of it: `kill`, `once`, `later` or `short`.
+    /// What becomes of it: `kill`, `stop`, `once`, `later` or `short`.
     pub mode: &'static str,
     /// The error number with which it fails.
     pub error: i32,
@@ -33,7 +34,7 @@ pub struct Point {
 impl fmt::Display for Point {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let error = match self.error {
-            _ if self.mode == "kill" => "",
+            _ if ["kill", "stop"].contains(&self.mode) => "",
             5 => " EIO",
             28 => " ENOSPC",
             _ => " EDQUOT",
@@ -110,17 +111,41 @@ impl Injector {
         })
     }
 
-    fn start(&self, place: &Path, args: &[&str], watched: &[(&str, &str)]) -> Ended {
+    fn command(&self, place: &Path, args: &[&str]) -> Command {
         let mut command = clean(env!("CARGO_BIN_EXE_seedbank"));
-        let ended = command
+        command
             .args(args)
             .arg("--threads=1")
             .current_dir(place)
             .env("LD_PRELOAD", &self.library)
-            .env("FAULT_SECONDS", BOUND)
-            .envs(watched.iter().copied())
-            .output()
-            .unwrap();
+            .env("FAULT_SECONDS", BOUND);
+        command
+    }
+
+    /// Starts a command in `place` that is struck at a point, whose number counts the calls on paths with this end.
+    pub fn start_struck(&self, place: &Path, args: &[&str], point: &Point, path: &str) -> Child {
+        let disk = place.join(DISK).canonicalize().unwrap();
+        let Point {
+            kind,
+            number,
+            mode,
+            error,
+        } = point;
+        self.command(place, args)
+            .env("FAULT_FOLDER", disk)
+            .env("FAULT_CALLS", place.join("calls"))
+            .env("FAULT_POINT", format!("{kind} {number} {mode} {error}"))
+            .env("FAULT_PATH", path)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+
+    fn start(&self, place: &Path, args: &[&str], watched: &[(&str, &str)]) -> Ended {
+        let mut command = self.command(place, args);
+        let ended = command.envs(watched.iter().copied()).output().unwrap();
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
         let ended = Ended {
             status: ended.status.code(),

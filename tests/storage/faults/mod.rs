@@ -22,7 +22,7 @@
 mod cases;
 mod damage;
 mod findings;
-mod injector;
+pub mod injector;
 mod judge;
 mod loads;
 mod scenes;

@@ -274,6 +274,8 @@ class BackupReport(TypedDict):
     """Other backups in the folder that cannot be restored."""
     seconds: float
     """The elapsed time in seconds."""
+    parts: NotRequired[int]
+    """The number of parts of a cluster bank; absent for a bank in one database."""
 
 
 class Balance(TypedDict):

@@ -38,6 +38,6 @@ mod part_writer;
 mod published_parts;
 
 pub use other_processes::OtherProcesses;
-pub use part_files::cluster_parts;
+pub use part_files::{cluster_parts, ensure_local_parts};
 pub use part_server::PartServer;
 pub use published_parts::{PublishedParts, PublishedState};

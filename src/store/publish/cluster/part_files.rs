@@ -57,6 +57,25 @@ pub fn cluster_parts(bank: &Path) -> Result<Option<u32>, StoreError> {
     Ok(parts_of(bank)?.map(Parts::count))
 }
 
+/// Returns the parts of a cluster bank, `None` for a bank in one database; fails unless this process has the folders of
+/// all parts, which `doing` needs.
+pub(crate) fn local_parts(bank: &Path, doing: &'static str) -> Result<Option<Parts>, StoreError> {
+    let parts = parts_of(bank)?;
+    for part in 1..parts.map_or(1, Parts::count) {
+        let path = part_folder(bank, part);
+        if matches!(marker(&path), Err(StoreError::NoBank(_))) {
+            return Err(StoreError::PartElsewhere { doing, part, path });
+        }
+    }
+    Ok(parts)
+}
+
+/// Fails unless this process has the folders of all parts of the bank, which `doing` needs. A bank in one database has
+/// one.
+pub fn ensure_local_parts(bank: &Path, doing: &'static str) -> Result<(), StoreError> {
+    local_parts(bank, doing).map(drop)
+}
+
 /// Fails if the bank is a cluster bank, which `doing` does not support.
 pub(crate) fn ensure_single(bank: &Path, doing: &'static str) -> Result<(), StoreError> {
     // The folder shows it if the marker is damaged.
