@@ -17,7 +17,7 @@ Examples:
 
 `seedbank status bank --sizes` shows which tables are not compacted. RocksDB merges files by itself as
 batches arrive, so compaction pays only where a bank must be as small as possible: before it is
-copied, or after much was deleted.";
+copied, or after much was deleted. All parts of a cluster bank must be on this machine.";
 
 /// Merge the files of a bank to free the space of overwritten and deleted data
 ///

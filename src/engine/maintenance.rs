@@ -24,7 +24,8 @@ impl Bank {
     ///
     /// Table files that the folder contains from an earlier backup are not written again.
     /// Everything that is written is read back and compared. A damaged state is not backed up. If a
-    /// backup fails or is killed, earlier ones are unaffected.
+    /// backup fails or is killed, earlier ones are unaffected. A cluster bank is backed up with all parts, which must be
+    /// on this machine.
     ///
     /// Cost: reads the tables of new files, and writes these files.
     ///
@@ -55,7 +56,8 @@ impl Bank {
         })
     }
 
-    /// Restores this bank from a backup, atomically. Its folder must not exist or be empty.
+    /// Restores this bank from a backup, atomically. Its folder must not exist or be empty. A cluster bank gets as many
+    /// parts as it had.
     ///
     /// Every file is compared with its recorded checksum while it is copied. If one is damaged, the
     /// error names the latest undamaged backup. The bank has the format that it had when it was backed
@@ -102,7 +104,7 @@ impl Bank {
 
     /// Merges the files of the bank, so that overwritten entries no longer take disk space. Most of
     /// this happens automatically as batches are ingested. Readers of earlier states keep the old
-    /// files while they read.
+    /// files while they read. All parts of a cluster bank must be on this machine.
     ///
     /// If `wait` is set, waits for another writer to finish. If interrupted or killed, the state is
     /// unchanged, and another call completes the work.
@@ -122,9 +124,10 @@ impl Bank {
     /// ```
     pub fn compact(&self, wait: bool) -> Result<CompactReport> {
         let watch = self.watch();
+        seedbank_store::ensure_local_parts(self.path(), "compaction")?;
         let report = self.open_writer(wait, watch)?.compact(watch)?;
         // Reopening starts a new MANIFEST, without the key bounds of deleted files.
-        self.open_writer(true, watch)?.publish_anew()?;
+        self.open_writer(true, watch)?.replace_states()?;
         Ok(report)
     }
 
@@ -147,8 +150,7 @@ impl Bank {
     /// does not exist or is empty. This bank is unchanged, and other processes may write to it
     /// meanwhile.
     ///
-    /// Cost: on the same file system, links to the table files, which are immutable. On another one
-    /// they are copied and compared as in a backup.
+    /// Cost: reads all tables once to verify their checksums, and copies the files.
     pub fn migrate_to(&self, new: impl AsRef<Path>) -> Result<MigrateReport> {
         Ok(seedbank_store::migrate_to(
             self.path(),

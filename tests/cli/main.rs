@@ -12,6 +12,8 @@
 
 #[cfg(unix)]
 mod backups;
+#[cfg(unix)]
+mod cluster_backups;
 mod commands;
 mod completions;
 mod daily;

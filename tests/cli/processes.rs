@@ -280,6 +280,8 @@ fn wrong_members_and_commands_are_refused_in_one_sentence() {
         let args = [args, &["--cluster", "members.toml", "--process", "0"]].concat();
         let err = place.run(&args).fails(2);
         assert!(err.contains("does not support --cluster"), "{err}");
+        let needs_all = err.contains("it needs all parts of the bank on one machine");
+        assert_eq!(needs_all, args[0] == "backup", "{err}");
     }
     let err = place
         .run(&["status", "0", "--cluster", "members.toml"])
@@ -292,6 +294,11 @@ fn wrong_members_and_commands_are_refused_in_one_sentence() {
     // Without the parts of the others.
     let err = place.run(&["status", "0"]).fails(4);
     assert!(err.contains("part 3 is missing"), "{err}");
+    let err = place.run(&["backup", "0", "copies"]).fails(1);
+    let says = "a backup needs all parts of the bank on this machine; part 3 is not in 0/parts/003";
+    assert!(err.contains(says), "{err}");
+    let err = place.run(&["compact", "0"]).fails(1);
+    assert!(err.contains("compaction needs all parts"), "{err}");
 }
 
 #[test]

@@ -148,11 +148,10 @@ fn a_part_is_no_bank_and_a_missing_part_is_damage() {
         .done();
     let err = place.run(&["status", "bank/parts/001"]).fails(4);
     assert!(err.contains("is a part of a cluster bank"), "{err}");
-    for command in ["backup bank copies", "repair bank", "compact bank"] {
-        let args: Vec<&str> = command.split(' ').collect();
-        let err = place.run(&args).fails(1);
-        assert!(err.contains("does not support cluster banks yet"), "{err}");
-    }
+    let err = place.run(&["repair", "bank"]).fails(1);
+    let says =
+        "error: repair does not support cluster banks yet, and bank is one\nhint: restore a backup";
+    assert!(err.starts_with(says), "{err}");
     for found in ["0", "1025"] {
         let err = place
             .run(&["cluster", "init", "other", "--banks", found])
@@ -165,6 +164,22 @@ fn a_part_is_no_bank_and_a_missing_part_is_damage() {
     fs::rename(&one, &away).unwrap();
     let err = place.run(&["status", "bank"]).fails(4);
     assert!(err.contains("part 1 is missing"), "{err}");
+    for (command, doing) in [
+        (&["backup", "bank", "copies"][..], "a backup"),
+        (&["migrate", "bank", "--to", "copies"], "migration"),
+        (&["compact", "bank"], "compaction"),
+    ] {
+        let err = place.run(command).fails(1);
+        let says = format!(
+            "error: {doing} needs all parts of the bank on this machine; part 1 is not in bank/parts/001\n"
+        );
+        assert!(err.starts_with(&says), "{err}");
+        assert!(
+            err.contains("hint: move, link or mount the folders"),
+            "{err}"
+        );
+        assert!(!place.path("copies").exists());
+    }
     fs::rename(&two, &one).unwrap();
     let err = place.run(&["status", "bank"]).fails(4);
     assert!(

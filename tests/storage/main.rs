@@ -18,6 +18,8 @@ mod check_finds_damage;
 mod cluster_banks;
 #[cfg(unix)]
 mod cluster_cores;
+#[cfg(target_os = "linux")]
+mod cluster_maintenance;
 #[cfg(unix)]
 mod cluster_processes;
 #[cfg(unix)]

@@ -1,25 +1,30 @@
 //! Compaction of all tables of a bank, which frees the space of overwritten entries.
 //!
-//! The state changes only after all tables are compacted. If that is interrupted or fails, the bank keeps its
-//! state, with some tables compacted.
+//! The state changes only after all tables are compacted, those of all parts of a cluster bank. If that is interrupted
+//! or fails, the bank keeps its state, with some tables compacted. Compaction changes files and no entries, so parts
+//! stay equal; a commit without changes then publishes the new files in all parts.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::disk::folder::names_in;
 use crate::disk::free_space::ensure_free_space;
 use crate::error::StoreError;
-use crate::publish::cluster::part_files::ensure_single;
+use crate::publish::cluster::part_files::part_folder;
+use crate::publish::published::{published_folder, state_folder};
 use crate::publish::writer::Writer;
 use crate::rocks::database::Database;
+use crate::tables::shards::Parts;
 use crate::tables::{ALL, META};
 use seedbank_algorithms::watch::Watch;
 
@@ -45,7 +50,8 @@ pub struct CompactReport {
     pub seconds: f64,
 }
 
-/// The number and the size of all table files.
+/// The number and the size of table files.
+#[derive(Clone, Copy, Default)]
 struct TableFiles {
     files: u64,
     bytes: u64,
@@ -59,33 +65,92 @@ impl TableFiles {
             bytes: files.iter().map(|file| file.bytes).sum(),
         })
     }
+
+    /// Returns the table files of several databases.
+    fn read_all(parts: &[(u32, Arc<Database>)]) -> Result<Self, StoreError> {
+        let mut all = Self::default();
+        for (_, rocks) in parts {
+            all.add(Self::read(rocks)?);
+        }
+        Ok(all)
+    }
+
+    const fn add(&mut self, more: Self) {
+        self.files += more.files;
+        self.bytes += more.bytes;
+    }
 }
 
 impl Writer {
-    /// Compacts all tables and publishes the result. Readers of earlier states keep the previous files open.
-    /// Fails without changes if there is not as much free space as the files take.
+    /// Compacts all tables, of all parts at the same time, and publishes the result. Readers of earlier states keep the
+    /// previous files open. Fails without changes if there is not as much free space as the files take, or if another
+    /// process has a part.
     ///
     /// Cost: reads and writes the whole bank once; takes its space twice until it is published.
     pub fn compact(&self, watch: &dyn Watch) -> Result<CompactReport, StoreError> {
         let start = Instant::now();
-        ensure_single(&self.bank, "compaction")?;
-        let rocks = &self.store.rocks;
-        let before = TableFiles::read(rocks)?;
-        ensure_free_space(&self.bank, before.files, before.bytes)?;
+        let parts = self.local_part_databases()?;
+        let before = TableFiles::read_all(&parts)?;
+        self.ensure_space_of_parts(&parts)?;
         watch.stage("merge files", Some(before.bytes));
-        interruptible(rocks, watch, || compact_all(rocks, watch))?;
-        let counters = self.advance_epoch()?;
-        rocks.compact_table(META.name)?;
-        self.publish(&counters)?;
-        let after = TableFiles::read(rocks)?;
+        interruptible(&parts, watch, || {
+            parts
+                .par_iter()
+                .try_for_each(|(_, rocks)| compact_all(rocks, watch))
+        })?;
+        // The oldest state that is kept without readers.
+        let kept = if self.parts().is_some() {
+            self.replace_states()?;
+            self.counters()?.epoch.saturating_sub(1)
+        } else {
+            let counters = self.advance_epoch()?;
+            self.store.rocks.compact_table(META.name)?;
+            self.publish(&counters)?;
+            counters.epoch
+        };
+        let after = TableFiles::read_all(&parts)?;
+        let held = parts
+            .iter()
+            .map(|(part, _)| held_bytes(&part_folder(&self.bank, *part), kept));
         Ok(CompactReport {
             files_before: before.files,
             bytes_before: before.bytes,
             files: after.files,
             bytes: after.bytes,
-            held_bytes: held_bytes(&self.bank, counters.epoch),
+            held_bytes: held.sum(),
             seconds: start.elapsed().as_secs_f64(),
         })
+    }
+
+    /// Returns the databases of all parts; fails if another process has one.
+    fn local_part_databases(&self) -> Result<Vec<(u32, Arc<Database>)>, StoreError> {
+        let databases = self.store.part_databases();
+        let is_local = |part: &u32| databases.iter().any(|(local, _)| local == part);
+        let parts = self.parts().map_or(1, Parts::count);
+        match (0..parts).find(|part| !is_local(part)) {
+            None => Ok(databases),
+            Some(part) => Err(StoreError::PartElsewhere {
+                doing: "compaction",
+                part,
+                path: part_folder(&self.bank, part),
+            }),
+        }
+    }
+
+    /// Fails unless each disk has as much free space as the table files on it take.
+    fn ensure_space_of_parts(&self, parts: &[(u32, Arc<Database>)]) -> Result<(), StoreError> {
+        let mut disks: BTreeMap<u64, (PathBuf, TableFiles)> = BTreeMap::new();
+        for (part, rocks) in parts {
+            let folder = part_folder(&self.bank, *part);
+            let metadata = fs::metadata(&folder).map_err(StoreError::io("look at", &folder))?;
+            let (_, files) = disks
+                .entry(metadata.dev())
+                .or_insert((folder, TableFiles::default()));
+            files.add(TableFiles::read(rocks)?);
+        }
+        disks
+            .values()
+            .try_for_each(|(folder, needed)| ensure_free_space(folder, needed.files, needed.bytes))
     }
 }
 
@@ -103,9 +168,9 @@ fn compact_all(rocks: &Database, watch: &dyn Watch) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Runs work that waits for compactions. On an interrupt, another thread cancels the running compaction.
+/// Runs work that waits for compactions. On an interrupt, another thread cancels the running compactions.
 fn interruptible(
-    rocks: &Database,
+    parts: &[(u32, Arc<Database>)],
     watch: &dyn Watch,
     work: impl FnOnce() -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
@@ -113,7 +178,9 @@ fn interruptible(
     let monitor = || {
         while !is_done.load(Ordering::Acquire) {
             if watch.stopped() {
-                rocks.cancel_background_work();
+                for (_, rocks) in parts {
+                    rocks.cancel_background_work();
+                }
                 return;
             }
             thread::park_timeout(WATCH_INTERVAL);
@@ -133,10 +200,10 @@ fn interruptible(
     Ok(watch.proceed()?)
 }
 
-/// Returns the size in bytes of the table files that only published states before `current` have. Best effort:
+/// Returns the size in bytes of the table files that only published states before `kept` have. Best effort:
 /// unreadable files are not counted.
-fn held_bytes(bank: &Path, current: u64) -> u64 {
-    let published = bank.join("published");
+fn held_bytes(bank: &Path, kept: u64) -> u64 {
+    let published = published_folder(bank);
     let tables = |folder: &Path| {
         let names = names_in(folder).into_iter();
         let tables =
@@ -144,13 +211,19 @@ fn held_bytes(bank: &Path, current: u64) -> u64 {
         let found = tables.filter_map(|name| fs::metadata(folder.join(name)).ok());
         found.collect::<Vec<_>>()
     };
-    let now = tables(&published.join(current.to_string()));
+    let epochs = names_in(&published).into_iter();
+    let epochs: Vec<u64> = epochs.filter_map(|name| name.parse().ok()).collect();
+    let (earlier, later): (Vec<u64>, Vec<u64>) =
+        epochs.into_iter().partition(|epoch| *epoch < kept);
+    let of_states = |epochs: Vec<u64>| {
+        let folders = epochs.into_iter().map(|epoch| state_folder(bank, epoch));
+        folders
+            .flat_map(|folder| tables(&folder))
+            .collect::<Vec<_>>()
+    };
+    let now = of_states(later);
     let mut seen: HashSet<u64> = now.iter().map(MetadataExt::ino).collect();
-    let earlier = names_in(&published).into_iter().filter(|name| {
-        let epoch: Option<u64> = name.parse().ok();
-        epoch.is_some_and(|epoch| epoch < current)
-    });
-    let files = earlier.flat_map(|name| tables(&published.join(name)));
+    let files = of_states(earlier).into_iter();
     let only = files.filter(|file| seen.insert(file.ino()));
     only.map(|file| file.len()).sum()
 }

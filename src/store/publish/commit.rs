@@ -164,13 +164,22 @@ impl Writer {
     }
 
     /// Publishes the current contents as a new state, with the current MANIFEST of the database.
-    pub fn publish_anew(&self) -> Result<(), StoreError> {
+    fn publish_anew(&self) -> Result<(), StoreError> {
         if self.parts().is_some() {
             // All parts have to have the same epoch.
             return self.commit(Changes::new(&self.spill_folder(), 0), self.counters()?);
         }
         let counters = self.advance_epoch()?;
         self.publish(&counters)
+    }
+
+    /// Publishes the current contents as a new state, in place of all earlier ones without readers. A cluster bank keeps
+    /// the state before the last one, so it gets two.
+    pub fn replace_states(&self) -> Result<(), StoreError> {
+        if self.parts().is_some() {
+            self.publish_anew()?;
+        }
+        self.publish_anew()
     }
 
     /// Stores a new state with the same contents, which is not published yet.

@@ -8,7 +8,8 @@ use super::table::{Key, Table, Value};
 use crate::error::StoreError;
 use seedbank_algorithms::page::SiteId;
 
-fn hexadecimal(bytes: &[u8]) -> String {
+/// Returns the bytes as text.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         // Writing to a string cannot fail.
         let _ = write!(text, "{byte:02x}");
