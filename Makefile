@@ -210,6 +210,7 @@ test-long: deps
 	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --workspace --test storage -- cluster_banks:: --nocapture
 	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --workspace --test storage -- process_kills:: --nocapture
 	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --workspace --test storage -- crash_maintenance:: --nocapture
+	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --workspace --test storage -- cluster_maintenance:: --nocapture
 	LONG_PAGES=$(LONG_PAGES) LONG_DAYS=$(LONG_DAYS) LONG_REAL=$(LONG_REAL) LONG_SEEDS=$(LONG_SEEDS) \
 	  $(CARGO) test --locked --workspace --test refresh -- long:: --nocapture
 	LONG_REAL=$(LONG_REAL) $(CARGO) test --locked --workspace -- real_days days_of_a_real_crawl a_crawl_cut_otherwise
