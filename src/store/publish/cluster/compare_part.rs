@@ -78,13 +78,14 @@ fn first_difference(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::scratch::scratch;
     use crate::publish::commit::tests::settings;
     use crate::publish::create::create_cluster;
     use seedbank_algorithms::watch::Unwatched;
 
     #[test]
     fn a_part_differs_from_its_published_state_in_any_entry() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = scratch();
         let bank = folder.path().join("bank");
         create_cluster(&bank, &settings(), 2).unwrap();
         let writer = Writer::open(&bank, false, &Unwatched).unwrap();
