@@ -155,6 +155,13 @@ fn days(folder: &Path) -> Vec<IngestRequest> {
     (0..=2).map(day).collect()
 }
 
+/// An empty bank in one database, and an empty cluster bank in three processes.
+fn plain_and_cluster(folder: &Path) -> (Bank, Cluster) {
+    let plain = Bank::create(folder.join("plain"), Naming::default()).unwrap();
+    let cluster = Cluster::new(&folder.join("cluster"), Naming::default(), 3);
+    (plain, cluster)
+}
+
 /// The number of known and crawled pages.
 fn pages(bank: &Bank) -> u64 {
     let counters = bank.status().unwrap().counters;
@@ -277,8 +284,7 @@ fn a_crawl_has_the_same_cores_in_any_bank() {
 fn below_the_limit_one_process_finds_the_cores_of_a_plain_bank() {
     let folder = scratch();
     let days = days(folder.path());
-    let plain = Bank::create(folder.path().join("plain"), Naming::default()).unwrap();
-    let cluster = Cluster::new(&folder.path().join("cluster"), Naming::default(), 3);
+    let (plain, cluster) = plain_and_cluster(folder.path());
     let options = || Plan::cores().within(Slack::ONE_PERCENT).seeds(20);
     // The second day is shared, so that each way begins with the steps of the other.
     for (day, is_shared) in days.iter().zip([false, true, false]) {
@@ -309,8 +315,7 @@ fn below_the_limit_one_process_finds_the_cores_of_a_plain_bank() {
 fn a_new_list_of_a_large_cluster_bank_is_compared_only_on_request() {
     let folder = scratch();
     let days = days(folder.path());
-    let plain = Bank::create(folder.path().join("plain"), Naming::default()).unwrap();
-    let cluster = Cluster::new(&folder.path().join("cluster"), Naming::default(), 3);
+    let (plain, cluster) = plain_and_cluster(folder.path());
     plain.ingest(&days[0]).unwrap();
     cluster.bank.ingest(&days[0]).unwrap();
     let request = |name: &str| RefreshRequest {

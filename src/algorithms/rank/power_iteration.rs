@@ -35,7 +35,8 @@ pub struct PowerIteration {
 /// Where the region of a core comes from.
 #[derive(Clone, Debug)]
 enum Source {
-    /// It is gathered from what is left of a graph. Has the scratch of [`Region::gather`].
+    /// It is gathered from the remaining part of a graph for each core; with the scratch memory of
+    /// [`Region::gather`].
     Graph(Vec<u32>),
     /// It is the whole graph as several processes share it, with the numbers of remaining pages.
     Share(Region),
@@ -45,7 +46,7 @@ impl PowerIteration {
     /// Returns a ranker of this graph.
     #[must_use]
     pub fn new(graph: &HubGraph, iterations: u32) -> Self {
-        Self::of(
+        Self::with_source(
             Source::Graph(vec![NONE; graph.authority_members().len()]),
             iterations,
         )
@@ -62,10 +63,10 @@ impl PowerIteration {
         iterations: u32,
     ) -> Result<Self, Interrupted> {
         let region = Region::of_share(RegionShare::new(Arc::clone(share))?, left);
-        Ok(Self::of(Source::Share(region), iterations))
+        Ok(Self::with_source(Source::Share(region), iterations))
     }
 
-    fn of(source: Source, iterations: u32) -> Self {
+    fn with_source(source: Source, iterations: u32) -> Self {
         Self {
             iterations: iterations.max(1),
             source,

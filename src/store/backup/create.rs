@@ -217,7 +217,7 @@ fn copy_all(
     written: &mut Written,
     watch: &dyn Watch,
 ) -> Result<(), StoreError> {
-    let sources = sources(bank, SourceState::of(reader)?)?;
+    let sources = sources(bank, SourceState::new(reader)?)?;
     let known: Vec<Option<InventoryFile>> = sources
         .iter()
         .map(|source| existing.known(source))

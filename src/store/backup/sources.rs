@@ -101,7 +101,7 @@ pub(crate) struct SourceState {
 
 impl SourceState {
     /// Returns the state that a reader has open.
-    pub(crate) fn of(reader: &Reader) -> Result<Self, StoreError> {
+    pub(crate) fn new(reader: &Reader) -> Result<Self, StoreError> {
         Ok(Self {
             epoch: reader.epoch(),
             batch: reader.counters()?.batch,

@@ -74,7 +74,7 @@ pub fn migrate_to(bank: &Path, new: &Path, watch: &dyn Watch) -> Result<MigrateR
         database.verify_all_checksums(watch)?;
     }
     let (epoch, from) = (reader.epoch(), reader.format()?);
-    let sources = sources(bank, SourceState::of(&reader)?)?;
+    let sources = sources(bank, SourceState::new(&reader)?)?;
     let modes = modes(bank, count)?;
     // Each migration step is a commit, so the copy ends at a later epoch.
     let mut older = upgrade_path(from).unwrap_or_default().iter();

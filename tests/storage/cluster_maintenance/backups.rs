@@ -1,4 +1,4 @@
-//! Backups, restored banks, copies and compactions that nobody kills; damage; and writers beside them.
+//! Backups, restored banks, copies and compactions without kills; damage to them; and other processes that write meanwhile.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -275,7 +275,7 @@ fn a_backup_within_a_commit_is_of_the_state_before() {
     assert!(state(&place.path("disk/copy")) == before);
 }
 
-/// Backups beside a writer, some of which begin within a commit.
+/// Backups while another process writes. Some of them begin in the middle of a commit.
 #[test]
 fn a_backup_beside_a_writer_has_one_state_in_all_parts() {
     let place = with_cluster("100");

@@ -31,6 +31,19 @@ pub struct Point {
     pub error: i32,
 }
 
+impl Point {
+    /// The value of `FAULT_POINT`.
+    fn setting(&self) -> String {
+        let Self {
+            kind,
+            number,
+            mode,
+            error,
+        } = self;
+        format!("{kind} {number} {mode} {error}")
+    }
+}
+
 impl fmt::Display for Point {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let error = match self.error {
@@ -125,16 +138,10 @@ impl Injector {
     /// Starts a command in `place` that is struck at a point, whose number counts the calls on paths with this end.
     pub fn start_struck(&self, place: &Path, args: &[&str], point: &Point, path: &str) -> Child {
         let disk = place.join(DISK).canonicalize().unwrap();
-        let Point {
-            kind,
-            number,
-            mode,
-            error,
-        } = point;
         self.command(place, args)
             .env("FAULT_FOLDER", disk)
             .env("FAULT_CALLS", place.join("calls"))
-            .env("FAULT_POINT", format!("{kind} {number} {mode} {error}"))
+            .env("FAULT_POINT", point.setting())
             .env("FAULT_PATH", path)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -172,15 +179,7 @@ impl Injector {
         let disk = place.join(DISK).canonicalize().unwrap();
         let file = place.join("calls");
         fs::write(&file, "").unwrap();
-        let point = point.map(|point| {
-            let Point {
-                kind,
-                number,
-                mode,
-                error,
-            } = point;
-            format!("{kind} {number} {mode} {error}")
-        });
+        let point = point.map(Point::setting);
         let (folder, calls) = (disk.to_str().unwrap(), file.to_str().unwrap());
         let mut watched = vec![("FAULT_FOLDER", folder), ("FAULT_CALLS", calls)];
         watched.extend(point.as_deref().map(|point| ("FAULT_POINT", point)));

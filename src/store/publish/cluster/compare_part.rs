@@ -1,7 +1,7 @@
 //! Comparison of the live state of a part with its published state.
 //!
-//! Files of a part can leave a doubt about its live state, as after a kill while RocksDB flushed its log. The tables of
-//! one part refer to those of others, so a check of the part alone finds damage where there is none.
+//! After a kill while RocksDB flushes the log of a part, its files do not show whether its live state is complete. A check of
+//! this part without the others cannot decide it: entries refer to entries of other parts, and would be reported as damaged.
 
 use crate::error::StoreError;
 use crate::publish::published::Pointer;
