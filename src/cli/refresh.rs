@@ -101,8 +101,9 @@ pub(super) struct RefreshArgs {
     /// In a cluster bank with more pages than this, let all processes find cores [default: 50M]
     ///
     /// Each then has only its share of the links in memory. With fewer pages, one process finds cores, as in any other bank,
-    /// which takes less time. With more, a new list is compared with baselines only if `--judge` is given, because that
-    /// takes all pages and links in one process.
+    /// which takes less time. Exact cores of a component of links with at most this many pages are also found by one process.
+    /// With more pages, a new list is compared with baselines only if `--judge` is given, because that takes all pages and
+    /// links in one process.
     #[arg(long, value_name = "PAGES", value_parser = integer::<u64>(0..=u64::MAX), env = "SEEDBANK_SHARE_ABOVE",
         hide_short_help = true)]
     share_above: Option<u64>,

@@ -53,17 +53,21 @@ pub(super) struct Chosen {
     pub(super) links: u32,
     /// The position with the best score among those that fit; the chosen position is tied with it.
     pub(super) best: u32,
+    /// An upper bound on the scores of all positions that fit, whatever the errors.
+    pub(super) highest: f64,
     /// Positions for which the errors leave open whether they are tied with the best.
     pub(super) unclear: Unclear,
 }
 
 /// The positions of the candidates with the smallest pages among those that may be tied with a score.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Tied {
-    /// Of those tied whatever the errors.
+    /// Of those tied whatever the errors, and those with that score.
     pub(super) clear: Option<u32>,
     /// Of those for which the errors leave it open.
     pub(super) unclear: Option<u32>,
+    /// The number of the latter that may exceed the score.
+    pub(super) possible_winners: u32,
 }
 
 /// A set of unclear candidates.
@@ -86,7 +90,14 @@ impl Candidates {
             Some(among) => among.iter().map(|&at| (scores[at as usize], at)).collect(),
             None => scores.iter().copied().zip(0..).collect(),
         };
-        order.par_sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        // Of equal scores, the one with the largest error comes first, so that several processes compare others with
+        // the same one.
+        let error = |position: u32| errors[position as usize];
+        order.par_sort_unstable_by(|a, b| {
+            let by_score = b.0.total_cmp(&a.0);
+            let by_error = || error(b.1).total_cmp(&error(a.1));
+            by_score.then_with(by_error).then(a.1.cmp(&b.1))
+        });
         let positions: Vec<u32> = order.iter().map(|(_, position)| *position).collect();
         let mut places = vec![NONE; scores.len()];
         for (place, &position) in positions.iter().enumerate() {
@@ -153,16 +164,43 @@ impl Candidates {
     }
 
     /// The candidates with at least `need` links that are tied with a score that none exceeds, up to its error.
+    ///
+    /// Cost: besides a query, the candidates for which the errors may leave it open.
     pub(super) fn tied_with(&self, best: f64, error: f64, need: u32) -> Tied {
-        let (clear, end) = self.tied_places(best + error, best - error);
-        let smallest = |range: Range<usize>| {
-            let mut found = (NONE, 0);
-            self.smallest_page(1, 0, self.leaves, &range, need, &mut found);
-            (found.0 != NONE).then(|| self.positions[found.1])
-        };
+        let (most, least) = (best + error, best - error);
+        let (clear, end) = self.tied_places(most, least);
+        let (tied, possible) = (most * (1.0 - TIED), least * (1.0 - TIED));
+        let mut found = (NONE, 0);
+        self.smallest_page(1, 0, self.leaves, &(0..clear), need, &mut found);
+        let mut others = Vec::new();
+        self.collect(
+            1,
+            0,
+            self.leaves,
+            &(clear..end),
+            need,
+            &mut others,
+            usize::MAX,
+        );
+        let (mut unclear, mut possible_winners) = ((NONE, 0), 0);
+        for place in others {
+            let place = place as usize;
+            let (score, error) = (self.scores[place], self.errors[place]);
+            let page = (self.tree[self.leaves + place].page, place);
+            let is_clear = score - error >= tied;
+            if is_clear || score >= best {
+                found = found.min(page);
+            }
+            if !is_clear && score + error >= possible {
+                unclear = unclear.min(page);
+                possible_winners += u32::from(score + error > least);
+            }
+        }
+        let position = |(page, place): (u32, usize)| (page != NONE).then(|| self.positions[place]);
         Tied {
-            clear: smallest(0..clear),
-            unclear: smallest(clear..end),
+            clear: position(found),
+            unclear: position(unclear),
+            possible_winners,
         }
     }
 
@@ -185,7 +223,8 @@ impl Candidates {
         self.smallest_page(1, 0, self.leaves, &(first..clear), need, &mut chosen);
         let (page, place) = chosen;
         let mut few = Vec::new();
-        let unclear = if self.collect(1, 0, self.leaves, &(clear..end), need, &mut few) {
+        let all = clear..end;
+        let unclear = if self.collect(1, 0, self.leaves, &all, need, &mut few, MAX_LISTED) {
             few.retain(|&place| {
                 let place = place as usize;
                 self.scores[place] + self.errors[place] >= possible
@@ -199,6 +238,7 @@ impl Candidates {
             page,
             links: self.tree[self.leaves + place].most,
             best: self.positions[first],
+            highest: self.highest[first],
             unclear,
         }
     }
@@ -213,7 +253,11 @@ impl Candidates {
         (leaf.page, leaf.most)
     }
 
-    /// Appends the places in `range` with at least `need` links; returns `false` if there are too many.
+    /// Appends the places in `range` with at least `need` links; returns `false` if there are more than `max`.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "those of a recursion over a tree"
+    )]
     fn collect(
         &self,
         index: usize,
@@ -222,17 +266,18 @@ impl Candidates {
         range: &Range<usize>,
         need: u32,
         found: &mut Vec<u32>,
+        max: usize,
     ) -> bool {
         if from >= range.end || from + width <= range.start || self.tree[index].most < need {
             return true;
         }
         if width == 1 {
             found.push(crate::graph::number(from));
-            return found.len() <= MAX_LISTED;
+            return found.len() <= max;
         }
         let half = width / 2;
-        self.collect(2 * index, from, half, range, need, found)
-            && self.collect(2 * index + 1, from + half, half, range, need, found)
+        self.collect(2 * index, from, half, range, need, found, max)
+            && self.collect(2 * index + 1, from + half, half, range, need, found, max)
     }
 
     /// The first place with at least `need` links; `None` if there is none.
@@ -289,10 +334,11 @@ impl Candidates {
 /// The positions whose scores may be tied with the greatest of all.
 pub(super) fn rivals(scores: &[f64], errors: &[f64]) -> Vec<u32> {
     let top = scores.iter().copied().fold(0.0, f64::max);
-    let Some(best) = scores.iter().position(|score| *score >= top) else {
+    let best = scores.iter().zip(errors).filter(|of| *of.0 >= top);
+    let Some(error) = best.map(|of| *of.1).reduce(f64::max) else {
         return Vec::new();
     };
-    let possible = (scores[best] - errors[best]) * (1.0 - TIED);
+    let possible = (top - error) * (1.0 - TIED);
     let may_be = |at: &u32| scores[*at as usize] + errors[*at as usize] >= possible;
     (0..crate::graph::number(scores.len()))
         .filter(may_be)

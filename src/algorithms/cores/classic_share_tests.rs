@@ -26,16 +26,16 @@ fn params() -> impl Strategy<Value = CoreParams> {
     })
 }
 
-fn is_close(a: f64, b: f64) -> bool {
+pub(super) fn is_close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
 }
 
-fn are_close(a: &[f64], b: &[f64]) -> bool {
+pub(super) fn are_close(a: &[f64], b: &[f64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_close(*a, *b))
 }
 
 /// A core without what differs by rounding.
-fn without_scores(core: &Core) -> Core {
+pub(super) fn without_scores(core: &Core) -> Core {
     Core {
         sigma: 0.0,
         hub_scores: Vec::new(),
@@ -45,13 +45,13 @@ fn without_scores(core: &Core) -> Core {
 }
 
 /// What is near cores, by the smallest page of each class.
-fn named(members: &Csr, near: &[Option<Nearness>]) -> BTreeMap<u32, Nearness> {
+pub(super) fn named(members: &Csr, near: &[Option<Nearness>]) -> BTreeMap<u32, Nearness> {
     let near = (0..).zip(near);
     near.filter_map(|(class, near)| Some((members.list(class)[0], (*near)?)))
         .collect()
 }
 
-fn are_near_the_same(a: &BTreeMap<u32, Nearness>, b: &BTreeMap<u32, Nearness>) -> bool {
+pub(super) fn are_near_the_same(a: &BTreeMap<u32, Nearness>, b: &BTreeMap<u32, Nearness>) -> bool {
     let is_same = |((page, a), (other, b)): ((&u32, &Nearness), (&u32, &Nearness))| {
         (page, a.core, a.links) == (other, b.core, b.links) && is_close(a.score, b.score)
     };
@@ -59,7 +59,7 @@ fn are_near_the_same(a: &BTreeMap<u32, Nearness>, b: &BTreeMap<u32, Nearness>) -
 }
 
 /// Returns the authorities of a core that its seed links to.
-fn linked_from_seed(graph: &HubGraph, core: &Core) -> Vec<u32> {
+pub(super) fn linked_from_seed(graph: &HubGraph, core: &Core) -> Vec<u32> {
     let row = graph.rows().list(graph.hub_class(core.seed).unwrap());
     let is_linked = |page: &&u32| row.contains(&graph.authority_class(**page).unwrap());
     core.authorities.iter().filter(is_linked).copied().collect()
@@ -147,23 +147,22 @@ fn a_difference_of_the_threshold_of_ties_is_a_doubt_in_all_processes() {
 }
 
 #[test]
-fn what_needs_one_process_is_refused() {
+fn parameters_that_contradict_each_other_are_refused() {
     let links = complete(0, 2, 2);
-    let bound = "1".parse().unwrap();
-    for (hits, within, expected) in [
-        (Hits::Converged, Slack::EXACT, BadParams::ExactOnShare),
-        (Hits::Classic, bound, BadParams::ClassicWithin),
-    ] {
-        let params = CoreParams {
-            hits,
-            within,
-            ..CoreParams::default()
+    let params = CoreParams {
+        hits: Hits::Classic,
+        within: "1".parse().unwrap(),
+        ..CoreParams::default()
+    };
+    in_shares(&links, 2, |share| {
+        let mut rules = OneSeedPerCore { left: 1 };
+        let input = ShareInput {
+            previous_seeds: &[],
+            cached: &CachedSteps::default(),
+            max_gathered: 0,
         };
-        in_shares(&links, 2, |share| {
-            let mut rules = OneSeedPerCore { left: 1 };
-            let none = CachedSteps::default();
-            let found = select_on_share(share, &params, &[], &none, &mut rules, &Unwatched);
-            assert_eq!(found, Err(CoresError::Params(expected)));
-        });
-    }
+        let found = select_on_share(share, &params, input, &mut rules, &Unwatched);
+        let expected = BadParams::ClassicWithin;
+        assert_eq!(found, Err(CoresError::Params(expected)));
+    });
 }

@@ -7,6 +7,9 @@ mod candidates;
 mod classic_share_tests;
 mod core;
 mod density;
+mod exact_share;
+#[cfg(test)]
+mod exact_share_tests;
 mod extract;
 mod near_cores;
 mod params;
@@ -31,6 +34,6 @@ pub use params::{BadParams, CoreParams, Growth, Hits, ITERATIONS, Pick, Rule};
 pub use row_sums::{RowSums, row_sums};
 pub use seed_rules::{HubChoice, OneSeedPerCore, SeedRules};
 pub use select::{CoresError, Selection, select, select_warm};
-pub use select_shared::{ShareSelection, select_on_share};
+pub use select_shared::{ShareInput, ShareSelection, select_on_share};
 pub use slack::{BadSlack, Slack};
 pub use standings::{PageStanding, standings};

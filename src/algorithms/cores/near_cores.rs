@@ -118,6 +118,20 @@ impl NearClasses {
         );
     }
 
+    /// Adds a class that another process has found near a core, unless it was near an earlier one.
+    pub(super) fn add_page(&mut self, graph: &HubGraph, near: NearPage, core: u32) {
+        let NearPage {
+            role, links, score, ..
+        } = near;
+        let (slots, class) = match role {
+            Role::Hub => (&mut self.hubs, graph.hub_class(near.page)),
+            Role::Authority => (&mut self.authorities, graph.authority_class(near.page)),
+        };
+        if let Some(slot) = class.and_then(|class| slots.get_mut(class as usize)) {
+            slot.get_or_insert(Nearness { core, links, score });
+        }
+    }
+
     /// Adds a reused core, which now has the rank `core`, with the classes near it.
     pub(super) fn add_cached(&mut self, graph: &HubGraph, near: &[NearPage], core: u32) {
         for page in near {

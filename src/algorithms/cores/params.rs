@@ -119,11 +119,6 @@ pub enum BadParams {
         "classic HITS cannot prove a bound on its cores; use converged HITS, or a bound of 0 per cent"
     )]
     ClassicWithin,
-    /// An exact converged selection in a graph that several processes share.
-    #[error(
-        "exact cores cannot be selected by several processes; use a bound above 0 per cent, or classic HITS"
-    )]
-    ExactOnShare,
 }
 
 impl CoreParams {

@@ -16,9 +16,6 @@ use super::near_cores::NearClasses;
 use super::params::{BadParams, CoreParams, Hits, Pick};
 use super::seed_rules::{HubChoice, OneSeedPerCore, SeedRules};
 
-/// The relative accuracy of the scores of a core.
-const ACCURATE: f64 = 3e-7;
-
 /// An error of a selection.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum CoresError {
@@ -207,18 +204,18 @@ fn select_in_pool(
 type Extracted = (Arc<Principal>, Grown);
 
 /// The inputs of an extraction.
-struct Extraction<'a> {
-    graph: &'a HubGraph,
-    left: &'a Remaining,
-    params: &'a CoreParams,
-    visits: &'a mut Work,
-    watch: &'a dyn Watch,
+pub(super) struct Extraction<'a> {
+    pub(super) graph: &'a HubGraph,
+    pub(super) left: &'a Remaining,
+    pub(super) params: &'a CoreParams,
+    pub(super) visits: &'a mut Work,
+    pub(super) watch: &'a dyn Watch,
 }
 
 impl Extraction<'_> {
     /// Extracts the core, and again from more accurate scores as long as a decision is unclear. These may
     /// rank another region first. Does nothing for a cached core.
-    fn refine_until_clear(
+    pub(super) fn refine_until_clear(
         &mut self,
         ranker: &mut dyn Ranker,
         mut next: Next,
@@ -230,8 +227,7 @@ impl Extraction<'_> {
             };
             let principal = Arc::clone(principal);
             let grown = self.extract(&principal)?;
-            let is_unsure = grown.doubt.is_some() || grown.error > ACCURATE;
-            if !is_unsure || principal.is_exact {
+            if !grown.is_unsure() || principal.is_exact {
                 return Ok((next, Some((principal, grown))));
             }
             drop((principal, grown));

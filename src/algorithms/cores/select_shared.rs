@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use crate::graph::codec::{Decoder, Encoder};
 use crate::graph::exchange::gather;
-use crate::graph::{HubShare, Role, Touched};
+use crate::graph::{HubShare, Remaining, Role, Touched};
 use crate::rank::{
     Approximate, CachedSteps, Doubt, Next, PowerIteration, ProvenStep, Ranker, Work,
 };
 use crate::watch::{Interrupted, Watch};
 
 use super::core::Core;
+use super::exact_share::{CorePlace, ExactCores};
 use super::extract::extract_shared;
 use super::near_cores::NearClasses;
-use super::params::{BadParams, CoreParams, Hits, Pick};
+use super::params::{CoreParams, Hits, Pick};
 use super::seed_rules::{HubChoice, SeedRules};
 use super::select::{CoresError, core, give_seed};
 
@@ -38,31 +39,38 @@ pub struct ShareSelection {
     pub steps: Vec<ProvenStep>,
 }
 
-/// Selects cores within a bound, or by [`Hits::Classic`], until `rules` has enough seeds, in all processes that share a
-/// graph. All of them call it at the same time with equal arguments, and `rules` must give the same answers in all of them.
-/// `cached` are steps of a run with the same parameters, except for the number of seeds, the pick and the rules;
-/// [`Hits::Classic`] has none.
+/// What a selection by several processes begins with, besides its parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct ShareInput<'a> {
+    /// The seeds of an earlier run, best first.
+    pub previous_seeds: &'a [u32],
+    /// Steps of a run within a bound with the same parameters, except for the number of seeds, the pick and the rules.
+    /// Other selections use none.
+    pub cached: &'a CachedSteps,
+    /// The largest number of pages of a component that process 0 ranks alone; pages in both roles count twice. Only for exact
+    /// cores.
+    pub max_gathered: u64,
+}
+
+/// Selects cores until `rules` has enough seeds, in all processes that share a graph. All of them call it at the same time
+/// with equal arguments, and `rules` must give the same answers in all of them.
 ///
-/// The result does not depend on the number of processes. With [`Hits::Classic`] it has the cores that
+/// The result does not depend on the number of processes. Except for those within a bound, its cores are the ones that
 /// [`select`](super::select()) finds, with scores that differ in the last digits; and a core can be in doubt here where
-/// a symmetry of the graph decides a tie there.
+/// a symmetry of the graph decides a tie there, or a split of the graph into components.
 ///
 /// # Errors
 ///
-/// If the parameters are invalid or those of an exact converged selection, and if the work was stopped.
+/// If the parameters are invalid, and if the work was stopped.
 pub fn select_on_share(
     share: &Arc<HubShare>,
     params: &CoreParams,
-    previous_seeds: &[u32],
-    cached: &CachedSteps,
+    input: ShareInput<'_>,
     rules: &mut dyn SeedRules,
     watch: &dyn Watch,
 ) -> Result<ShareSelection, CoresError> {
     params.validate()?;
-    if params.hits == Hits::Converged && params.within.is_exact() {
-        return Err(BadParams::ExactOnShare.into());
-    }
-    let mut select = || select_in_pool(share, params, previous_seeds, cached, rules, watch);
+    let mut select = || select_in_pool(share, params, input, rules, watch);
     // As in a selection by one process, passes over the links begin in a pool. Threads wait for other processes there, so it
     // must not be a pool that several of them share.
     let threads = rayon::current_num_threads();
@@ -76,21 +84,34 @@ pub fn select_on_share(
 fn select_in_pool(
     share: &Arc<HubShare>,
     params: &CoreParams,
-    previous_seeds: &[u32],
-    cached: &CachedSteps,
+    input: ShareInput<'_>,
     rules: &mut dyn SeedRules,
     watch: &dyn Watch,
 ) -> Result<ShareSelection, CoresError> {
+    let ShareInput {
+        previous_seeds,
+        cached,
+        max_gathered,
+    } = input;
     watch.stage("cores", Some(u64::from(params.seeds)));
     let mut left = share.all();
     let graph = share.graph();
-    let mut ranker: Box<dyn Ranker> = match params.hits {
-        Hits::Converged => {
-            let within = params.within.share();
-            Box::new(Approximate::of_share(share, &left, within, cached)?)
-        }
-        Hits::Classic => Box::new(PowerIteration::of_share(share, &left, params.iterations)?),
-    };
+    let mut source =
+        match params.hits {
+            Hits::Converged if params.within.is_exact() => Source::Exact(Box::new(
+                ExactCores::new(share, &left, params, max_gathered)?,
+            )),
+            Hits::Converged => {
+                let within = params.within.share();
+                Source::Ranker(Box::new(Approximate::of_share(
+                    share, &left, within, cached,
+                )?))
+            }
+            Hits::Classic => {
+                let ranker = PowerIteration::of_share(share, &left, params.iterations)?;
+                Source::Ranker(Box::new(ranker))
+            }
+        };
     // A core whose step is reused keeps its seed.
     let choice = if params.pick == Pick::Stable || !cached.steps.is_empty() {
         HubChoice::preferring(previous_seeds)
@@ -105,12 +126,10 @@ fn select_in_pool(
     while !rules.is_complete() {
         rank += 1;
         watch.proceed()?;
-        let Some(Next::Solved(principal)) = ranker.next(graph, &left, watch)? else {
+        let next = source.next(share, &left, params, rank, &mut reads, watch)?;
+        let Some((mut core, place)) = next else {
             break;
         };
-        let extracted = extract_shared(share, &left, &principal, params)?;
-        reads += extracted.grown.visits;
-        let mut core = core(&principal, extracted.grown);
         give_seed(&mut core, rules, &choice).ok_or(CoresError::NoHub { rank })?;
         let losses = share.remove(&mut left, core.pages())?;
         let classes = |losses: &[(u32, u32)]| losses.iter().map(|of| of.0).collect();
@@ -118,17 +137,27 @@ fn select_in_pool(
             hubs: classes(&losses.hubs),
             authorities: classes(&losses.authorities),
         };
-        ranker.pages_removed(graph, &left, &touched);
-        near.add_shared(share, &left, &principal, rank, &extracted.pages);
+        match &mut source {
+            Source::Ranker(ranker) => ranker.pages_removed(graph, &left, &touched),
+            Source::Exact(exact) => exact.core_removed(&left, &touched, &core)?,
+        }
+        if let CorePlace::Shared(principal, pages) = &place {
+            near.add_shared(share, &left, principal, rank, pages);
+        } else if let Source::Exact(exact) = &mut source {
+            exact.add_near_gathered(&mut near, &core, rank)?;
+        }
         led_to.push(authorities_of_seed(share, &core)?);
         cores.push(core);
         watch.advance(1);
     }
     let mut doubts = cores.iter().zip(1..);
     let first = doubts.find_map(|(core, rank)| core.doubt.map(|doubt| (rank, doubt)));
-    reads += ranker.work();
+    let (work, steps) = match &mut source {
+        Source::Ranker(ranker) => (ranker.work(), ranker.take_proven_steps()),
+        Source::Exact(exact) => (exact.work(), Vec::new()),
+    };
+    reads += work;
     let [visits, products] = share.sum([reads.visits, reads.products])?;
-    let steps = ranker.take_proven_steps();
     for (core, step) in cores.iter_mut().zip(&steps) {
         core.sigma_bound = Some(step.sigma_bound);
     }
@@ -146,6 +175,37 @@ fn select_in_pool(
         near,
         steps,
     })
+}
+
+/// Where cores come from.
+enum Source<'a> {
+    Ranker(Box<dyn Ranker>),
+    Exact(Box<ExactCores<'a>>),
+}
+
+impl Source<'_> {
+    /// Returns the next core, without a seed; `None` if no link is left.
+    fn next(
+        &mut self,
+        share: &HubShare,
+        left: &Remaining,
+        params: &CoreParams,
+        rank: u32,
+        reads: &mut Work,
+        watch: &dyn Watch,
+    ) -> Result<Option<(Core, CorePlace)>, CoresError> {
+        let ranker = match self {
+            Self::Exact(exact) => return exact.next(left, rank, reads, watch),
+            Self::Ranker(ranker) => ranker,
+        };
+        let Some(Next::Solved(principal)) = ranker.next(share.graph(), left, watch)? else {
+            return Ok(None);
+        };
+        let extracted = extract_shared(share, left, &principal, params)?;
+        *reads += extracted.grown.visits;
+        let core = core(&principal, extracted.grown);
+        Ok(Some((core, CorePlace::Shared(principal, extracted.pages))))
+    }
 }
 
 /// Returns the authorities of a core that its seed links to, in the order in which they were taken.

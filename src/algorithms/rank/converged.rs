@@ -107,14 +107,14 @@ impl Converged {
         solved.map(|(principal, _)| principal)
     }
 
-    /// Returns the sigma of the first solved region.
-    fn top(&self) -> Option<f64> {
+    /// Returns the largest sigma of a solved region.
+    pub(super) fn top(&self) -> Option<f64> {
         self.solved.first().map(|first| f64::from_bits(first.0.0))
     }
 
     /// Returns why it is uncertain that the region with this label and sigma comes first; `None` if
     /// it does.
-    fn doubt(&self, label: u32, sigma: f64) -> Option<Doubt> {
+    pub(super) fn doubt(&self, label: u32, sigma: f64) -> Option<Doubt> {
         let limit = sigma * (1.0 - 2.0 * TIED);
         let rival = self.doubtful.iter().find_map(|other| {
             let rival = self.solved_region(*other)?;
@@ -206,6 +206,17 @@ impl Converged {
         let principal = solve(region, warm, EXACT, &mut self.work, watch)?;
         self.store_solution(graph, left, label, principal);
         Ok(())
+    }
+
+    /// Solves the first region again, exactly enough to compare its sigma with that of another graph.
+    pub(super) fn tighten_first(
+        &mut self,
+        graph: &HubGraph,
+        left: &Remaining,
+        watch: &dyn Watch,
+    ) -> Result<(), Interrupted> {
+        let label = first_solved(&self.solved).unwrap_or(NONE);
+        self.tighten(graph, left, label, FOR_TIES, watch)
     }
 
     /// Returns whether a solved region has a sigma in this range.
@@ -392,10 +403,8 @@ impl Ranker for Converged {
         let Some(label) = first_solved(&self.solved) else {
             return Ok(None);
         };
-        if self
-            .solved_region(label)
-            .is_none_or(|principal| principal.is_exact)
-        {
+        let principal = self.solved_region(label);
+        if principal.is_none_or(|principal| principal.is_exact) {
             return Ok(None);
         }
         drop(found);
@@ -463,13 +472,8 @@ impl Ranker for Converged {
                 }
             }
             self.labels.clear(&state.component);
-            self.split_and_enqueue(
-                graph,
-                left,
-                &state.component.authorities,
-                inherited.as_ref(),
-                bound,
-            );
+            let authorities = &state.component.authorities;
+            self.split_and_enqueue(graph, left, authorities, inherited.as_ref(), bound);
         }
     }
 
@@ -485,12 +489,8 @@ impl Ranker for Converged {
     }
 
     fn residual_bounds(&self) -> BTreeMap<u32, ResidualBound> {
-        residual_bounds::collect(
-            &self.regions,
-            &self.components,
-            &self.replays,
-            &self.waiting,
-        )
+        let (regions, components) = (&self.regions, &self.components);
+        residual_bounds::collect(regions, components, &self.replays, &self.waiting)
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! A [`Ranker`] finds, in the remaining graph, the place of the next core and its scores:
 //! [`PowerIteration`] as published, [`Converged`] by the principal singular pair of the region with
-//! the largest sigma, [`Approximate`] by a place whose sigma is proved to be near that. [`Work`] counts
+//! the largest sigma, [`Approximate`] by a place whose sigma is proved to be near that. `ConvergedShare` does
+//! what [`Converged`] does in a graph that several processes share. [`Work`] counts
 //! the entries of merged rows and citers that were read. [`pagerank()`] ranks the whole graph instead.
 
 mod approximate;
@@ -10,6 +11,7 @@ mod cached_steps;
 mod certificate;
 mod components;
 mod converged;
+mod converged_share;
 mod dense;
 mod dense_subproblem;
 mod densest_part;
@@ -41,6 +43,9 @@ mod work;
 pub use approximate::Approximate;
 pub use cached_steps::{CachedStep, CachedSteps, Origin, ProvenStep};
 pub use converged::Converged;
+pub(crate) use converged_share::{
+    ConvergedShare, Gathered, SharedNext, decode_doubt, encode_doubt,
+};
 pub use pagerank::{LinkGraph, pagerank};
 pub use power_iteration::PowerIteration;
 pub use principal::{Doubt, Principal, TIED};

@@ -209,7 +209,7 @@ impl Region {
             let pages = if is_hub(class) { left.hubs(class) } else { 0 };
             self.removed[0] += usize::from(pages == 0);
             if self.set_hub_pages(at, f64::from(pages)) {
-                *work += links.rows.list(at).len() as u64;
+                *work += self.rows().list(at).len() as u64;
             }
         }
     }
@@ -385,9 +385,10 @@ impl Region {
         self.apply_at(&h, work)
     }
 
-    /// Returns whether every hub links to every authority.
+    /// Returns whether every hub links to every authority; `false` for a share, which may have removed classes.
     pub(super) fn is_complete(&self) -> bool {
-        self.rows().entries().len() == self.hubs().len() * self.authorities().len()
+        self.share.is_none()
+            && self.rows().entries().len() == self.hubs().len() * self.authorities().len()
     }
 
     /// Returns an upper bound on the relative rounding error of an entry of [`Region::apply_m`] for

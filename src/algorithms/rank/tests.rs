@@ -66,7 +66,8 @@ fn accepts(region: &Region, lambda: f64, x: &[f64]) -> bool {
     scale(&mut x, 1.0 / top);
     let image = region.apply_m(&x, &mut Work::default());
     [VALUE, TIE].into_iter().any(|tightness| {
-        let mut raising = Raising::new(region, vec![1.0; x.len()], &mut Work::default());
+        let ones = vec![1.0; x.len()];
+        let mut raising = Raising::new(region, ones, &mut Work::default()).unwrap();
         certify(
             &mut raising,
             lambda,
@@ -76,6 +77,7 @@ fn accepts(region: &Region, lambda: f64, x: &[f64]) -> bool {
             &mut Work::default(),
             u64::MAX,
         )
+        .unwrap()
     })
 }
 
@@ -185,16 +187,18 @@ fn raised_entries_locate_the_denser_place() {
     let top = largest(&x);
     scale(&mut x, 1.0 / top);
     let image = region.apply_m(&x, &mut Work::default());
-    let mut raising = Raising::new(&region, vec![1.0; x.len()], &mut Work::default());
-    assert!(!certify(
+    let ones = vec![1.0; x.len()];
+    let mut raising = Raising::new(&region, ones, &mut Work::default()).unwrap();
+    let is_proved = certify(
         &mut raising,
         lesser,
         &x,
         &image,
         VALUE,
         &mut Work::default(),
-        u64::MAX
-    ));
+        u64::MAX,
+    );
+    assert!(!is_proved.unwrap());
     let raised = raising.into_z();
     // Classes by smallest page: {0, 1}, {2}, {3}, {4, 5, 6}.
     assert!(raised[3] > 10.0 * raised[0]);

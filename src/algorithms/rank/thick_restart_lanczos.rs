@@ -14,8 +14,9 @@ use crate::watch::{Interrupted, Watch};
 
 use super::dense::eigen;
 use super::region::Region;
-use super::vectors::{dot, dots, norm, recombine, residuals, scale, subtract};
+use super::vectors::{recombine, residuals};
 use super::work::Work;
+use crate::graph::Role;
 
 /// Maximum size of the basis, and its size after a restart.
 const BASIS: usize = 18;
@@ -51,27 +52,16 @@ struct Basis<'a> {
 
 impl Basis<'_> {
     /// Adds a vector to the basis; returns `false` if it already lies in the span.
-    fn join(&mut self, mut vector: Vec<f64>, work: &mut Work) -> bool {
-        let pages = self.region.authority_pages();
-        let length = norm(pages, &vector);
-        if length.is_nan()
-            || length <= 0.0
-            || !length.is_finite()
-            || self.vectors.len() == pages.len()
-        {
-            return false;
+    fn join(&mut self, vector: Vec<f64>, work: &mut Work) -> Result<bool, Interrupted> {
+        let region = self.region;
+        if self.vectors.len() == region.count(Role::Authority) {
+            return Ok(false);
         }
-        scale(&mut vector, 1.0 / length);
-        for _ in 0..2 {
-            let rest_length = subtract(pages, &self.vectors, &mut vector);
-            if rest_length < 1e-11 {
-                return false;
-            }
-            scale(&mut vector, 1.0 / rest_length);
-        }
-        let image = self.region.apply_m(&vector, work);
-        let column = dots(pages, &self.vectors, &image);
-        let own = dot(pages, &vector, &image);
+        let Some(vector) = region.orthonormal(&self.vectors, vector)? else {
+            return Ok(false);
+        };
+        let image = region.image(&vector, work)?;
+        let (column, own) = region.dots(&self.vectors, &vector, &image)?;
         for (row, &entry) in self.projected.iter_mut().zip(&column) {
             row.push(entry);
         }
@@ -81,20 +71,28 @@ impl Basis<'_> {
         }
         self.vectors.push(vector);
         self.images.push(image);
-        true
+        Ok(true)
     }
 
     /// Returns the accuracy of the first pair and the directions of the next steps.
-    fn state(&self, pairs: &[(f64, Vec<f64>)]) -> State {
+    fn state(&self, pairs: &[(f64, Vec<f64>)]) -> Result<State, Interrupted> {
         let top = pairs.first().map_or(1.0, |pair| pair.0);
-        let pages = self.region.authority_pages();
+        let pages = self.region.own_pages(Role::Authority);
         // `M x - theta x` for the first Ritz pairs, and its length.
-        let rests = residuals(
+        let mut rests = residuals(
             pages,
             &self.vectors,
             &self.images,
             &pairs[..pairs.len().min(3)],
         );
+        if self.region.share.is_some() {
+            // The lengths are only those of the own entries.
+            let vectors: Vec<&[f64]> = rests.iter().map(|(_, rest)| &rest[..]).collect();
+            let lengths = self.region.norms(&vectors)?;
+            for ((length, _), all) in rests.iter_mut().zip(lengths) {
+                *length = all;
+            }
+        }
         let (lengths, mut directions): (Vec<f64>, Vec<Vec<f64>>) = rests
             .into_iter()
             .map(|(length, rest)| (length / top, rest))
@@ -112,12 +110,12 @@ impl Basis<'_> {
             // The first residual is rounding: improve the second pair, whose gap is unknown.
             directions.rotate_left(1);
         }
-        State {
+        Ok(State {
             residual,
             gap,
             is_settled,
             directions,
-        }
+        })
     }
 
     /// Restarts from the first Ritz vectors.
@@ -164,17 +162,14 @@ pub(super) fn largest_pairs(
         projected: Vec::new(),
     };
     for vector in start {
-        basis.join(vector, work);
+        basis.join(vector, work)?;
     }
-    let capacity = if region.authorities().len() < LARGE {
-        BASIS
-    } else {
-        BASIS / 2
-    };
-    let spans_all = |basis: &Basis<'_>| basis.vectors.len() == region.authorities().len();
+    let size = region.count(Role::Authority);
+    let capacity = if size < LARGE { BASIS } else { BASIS / 2 };
+    let spans_all = |basis: &Basis<'_>| basis.vectors.len() == size;
     let (mut best, mut stale) = (f64::INFINITY, 0);
     let mut pairs = eigen(basis.projected.clone());
-    let mut found = basis.state(&pairs);
+    let mut found = basis.state(&pairs)?;
     for _ in 0..PASSES {
         watch.proceed()?;
         if spans_all(&basis) || found.is_good(goal) || work.products > budget {
@@ -194,21 +189,24 @@ pub(super) fn largest_pairs(
             basis.restart(&pairs);
         }
         // Extend the basis by a residual, then by plain Lanczos steps.
-        if !found
-            .directions
-            .into_iter()
-            .any(|next| basis.join(next, work))
-        {
+        let mut is_extended = false;
+        for next in found.directions {
+            if basis.join(next, work)? {
+                is_extended = true;
+                break;
+            }
+        }
+        if !is_extended {
             break;
         }
         for _ in 1..STEPS.min(capacity.saturating_sub(basis.vectors.len())) {
             let next = basis.images.last().cloned().unwrap_or_default();
-            if !basis.join(next, work) {
+            if !basis.join(next, work)? {
                 break;
             }
         }
         pairs = eigen(basis.projected.clone());
-        found = basis.state(&pairs);
+        found = basis.state(&pairs)?;
     }
     let (residual, gap) = (found.residual, found.gap);
     pairs.truncate(RESTART);

@@ -150,7 +150,7 @@ pub(super) fn run(
                 let context = RunContext::new(reader, plan, &rules, watch);
                 let context = context.with_processes(processes.as_ref());
                 let context = RunContext {
-                    beyond_one_process: pages_to_share.is_some(),
+                    exceeded_limit: pages_to_share.map(|_| request.share_limit()),
                     ..context
                 };
                 let run = cores::run(context, previous, request.cold)?;

@@ -56,6 +56,8 @@ pub struct RefreshRequest {
     /// of the links in memory, and a new list is not compared with baselines unless `judge` is set. In a smaller one, one
     /// process does that as in any other bank, which takes less time. `None` for [`DEFAULT_SHARE_ABOVE`].
     ///
+    /// Exact cores of a component of links with at most this many pages, or 256, are also found by one process.
+    ///
     /// Scores of cores differ in their last digits between both ways.
     pub share_above: Option<u64>,
 }
@@ -86,7 +88,12 @@ impl RefreshRequest {
         }
         let counters = store.counters()?;
         let pages = counters.known.saturating_add(counters.crawled);
-        Ok(Some(pages).filter(|pages| *pages > self.share_above.unwrap_or(DEFAULT_SHARE_ABOVE)))
+        Ok(Some(pages).filter(|pages| *pages > self.share_limit()))
+    }
+
+    /// Returns the number of pages up to which one process loads all of them.
+    pub(super) fn share_limit(&self) -> u64 {
+        self.share_above.unwrap_or(DEFAULT_SHARE_ABOVE)
     }
 
     /// Returns the name of the plan after validating the request.

@@ -14,8 +14,8 @@ pub(crate) struct RunContext<'a, P> {
     pub(crate) watch: &'a dyn Watch,
     /// Other processes that have sites of the bank; `None` if they are not to work on them.
     pub(crate) processes: Option<&'a SiteProcesses<'a>>,
-    /// Whether it is a cluster bank with too many pages for one process.
-    pub(crate) beyond_one_process: bool,
+    /// The number of pages that fit into one process, if it is a cluster bank with more of them.
+    pub(crate) exceeded_limit: Option<u64>,
 }
 
 impl<'a, P> RunContext<'a, P> {
@@ -31,7 +31,7 @@ impl<'a, P> RunContext<'a, P> {
             policy,
             watch,
             processes: None,
-            beyond_one_process: false,
+            exceeded_limit: None,
         }
     }
 

@@ -7,6 +7,9 @@ use crate::watch::Interrupted;
 use super::super::density::Density;
 use super::super::params::{CoreParams, Growth, Rule};
 
+/// The relative accuracy of the scores of a core.
+const ACCURATE: f64 = 3e-7;
+
 /// An extracted core: pages with their scores, in the order in which they were taken.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Grown {
@@ -30,6 +33,11 @@ impl Grown {
             f64::INFINITY
         };
         self.error = self.error.max(relative);
+    }
+
+    /// Returns whether more accurate scores could lead to another core, or are needed for its scores.
+    pub(in super::super) fn is_unsure(&self) -> bool {
+        self.doubt.is_some() || self.error > ACCURATE
     }
 
     pub(super) fn doubt(&mut self, error: f64) {

@@ -29,10 +29,9 @@ pub(in super::super) struct SharedCore {
 
 /// Extracts the core of a graph that several processes share. All processes call it at the same time.
 ///
-/// The error of a score must be the same share of each score, and below a tenth of [`TIED`]. If errors leave open whether a
-/// candidate with a smaller page is tied with the best one, the core is in doubt. Unlike in [`extract`](super::extract),
-/// neither links nor symmetry decide it, so with the same scores a core can be in doubt here and not there, and other pages
-/// be taken from there on.
+/// The core is in doubt if the errors leave open which candidate has the best score, or whether one with a smaller page is
+/// tied with it. Unlike in [`extract`](super::extract), neither links nor symmetry decide that. So a core can be in doubt
+/// here that is not in doubt there, and can have other pages.
 pub(in super::super) fn extract_shared(
     share: &HubShare,
     left: &Remaining,
@@ -60,6 +59,8 @@ struct Offer {
     /// The largest score of its candidates.
     top: f64,
     top_error: f64,
+    /// An upper bound on the scores of all of its candidates, whatever the errors.
+    highest: f64,
     /// Whether the errors leave open if it is tied with the best score; of a best page, if one with a smaller number is.
     is_unclear: bool,
 }
@@ -101,9 +102,11 @@ impl Queue {
     }
 }
 
-/// Returns the offer of a process that has the largest score.
+/// Returns the offer of a process that has the largest score; of equal ones, that with the largest error.
 fn top<'a>(offers: impl Iterator<Item = &'a Offer>) -> Option<&'a Offer> {
-    offers.max_by(|a, b| a.top.total_cmp(&b.top))
+    let by_score = |a: &Offer, b: &Offer| a.top.total_cmp(&b.top);
+    let by_error = |a: &Offer, b: &Offer| a.top_error.total_cmp(&b.top_error);
+    offers.max_by(|a, b| by_score(a, b).then(by_error(a, b)))
 }
 
 /// Returns the best of the first pages of all processes. Returns `None` if there are no pages, and if processes must look
@@ -112,7 +115,7 @@ fn best<'a>(first: impl Iterator<Item = &'a Offer> + Clone) -> Option<Offer> {
     let top = top(first.clone())?;
     let possible = (top.top - top.top_error) * (1.0 - TIED);
     let tied = (top.top + top.top_error) * (1.0 - TIED);
-    let mut rivals = first.filter(|of| of.top + of.top_error >= possible);
+    let mut rivals = first.filter(|of| of.highest >= possible);
     // What is tied with the best of a process may not be tied with the best of all, and the reverse if it is unclear.
     let is_decided = |of: &Offer| !of.is_unclear && of.score - of.error >= tied;
     if !rivals.clone().all(is_decided) {
@@ -177,8 +180,14 @@ impl<'a> ShareField<'a> {
         }
     }
 
-    /// Returns an own candidate as an offer, given the class with the largest score.
-    fn own(&self, role: Role, class: u32, best: u32, is_unclear: bool) -> Option<Offer> {
+    /// Returns an own candidate as an offer, given the class with the largest score and a bound on all scores.
+    fn own(
+        &self,
+        role: Role,
+        class: u32,
+        (best, highest): (u32, f64),
+        is_unclear: bool,
+    ) -> Option<Offer> {
         let share = self.share;
         let side = self.side(role);
         let (page, links) = side.candidates.at(class);
@@ -192,28 +201,43 @@ impl<'a> ShareField<'a> {
             error: side.errors[class],
             top: side.scores[best],
             top_error: side.errors[best],
+            highest,
             is_unclear,
         })
     }
 
     /// Returns the best own candidate.
     fn own_best(&self, role: Role, need: u32) -> Option<Offer> {
-        let candidates = &self.side(role).candidates;
+        let Side {
+            candidates,
+            scores,
+            errors,
+            ..
+        } = self.side(role);
         let chosen = candidates.best(need)?;
-        let is_smaller = |class: &u32| candidates.at(*class).0 < chosen.page;
+        let least = scores[chosen.best as usize] - errors[chosen.best as usize];
+        let may_be_taken = |class: &u32| {
+            let highest = scores[*class as usize] + errors[*class as usize];
+            candidates.at(*class).0 < chosen.page || highest > least
+        };
         let is_unclear = match &chosen.unclear {
-            Unclear::Few(few) => few.iter().any(is_smaller),
+            Unclear::Few(few) => few.iter().any(may_be_taken),
             Unclear::Many => true,
         };
-        self.own(role, chosen.position, chosen.best, is_unclear)
+        let best = (chosen.best, chosen.highest);
+        self.own(role, chosen.position, best, is_unclear)
     }
 
-    /// Returns the own candidates with the smallest pages that are, or may be, tied with the best score of all.
-    fn own_tied(&self, role: Role, need: u32, (best, error): (f64, f64)) -> Vec<Offer> {
+    /// Returns the own candidates with the smallest pages that are, or may be, tied with the best score of all, and the
+    /// number of those that may exceed it.
+    fn own_tied(&self, role: Role, need: u32, (best, error): (f64, f64)) -> (Vec<Offer>, u32) {
         let tied = self.side(role).candidates.tied_with(best, error, need);
-        let [clear, unclear] = [(tied.clear, false), (tied.unclear, true)]
-            .map(|(class, is_unclear)| class.and_then(|at| self.own(role, at, at, is_unclear)));
-        clear.into_iter().chain(unclear).collect()
+        let [clear, unclear] =
+            [(tied.clear, false), (tied.unclear, true)].map(|(class, is_unclear)| {
+                class.and_then(|at| self.own(role, at, (at, best), is_unclear))
+            });
+        let offers = clear.into_iter().chain(unclear).collect();
+        (offers, tied.possible_winners)
     }
 
     /// Returns what all processes offer. `has_more` says whether this one has more pages than it offers.
@@ -224,7 +248,7 @@ impl<'a> ShareField<'a> {
             for number in [own.id, own.page, own.links, own.is_unclear.into()] {
                 message.number(number.into());
             }
-            let scores = [own.score, own.error, own.top, own.top_error];
+            let scores = [own.score, own.error, own.top, own.top_error, own.highest];
             message
                 .0
                 .extend(scores.into_iter().flat_map(f64::to_le_bytes));
@@ -290,19 +314,23 @@ impl<'a> ShareField<'a> {
         if let Some(best) = best(offers.clone()) {
             return Ok(Some(best));
         }
-        let Some(top) = top(offers) else {
+        let Some(&Offer { top, top_error, .. }) = top(offers) else {
             return Ok(None);
         };
-        let top = (top.top, top.top_error);
-        let own = self.own_tied(role, need, top);
+        let (own, possible_winners) = self.own_tied(role, need, (top, top_error));
         let offers = self.exchange(&own, false)?.offers;
+        let [possible_winners] = self.share.sum([possible_winners.into()])?;
         let (unclear, clear): (Vec<Offer>, Vec<Offer>) =
             offers.into_iter().flatten().partition(|of| of.is_unclear);
         let best = clear.into_iter().min_by_key(|of| of.page);
-        if let Some(best) = best
-            && unclear.iter().any(|of| of.page < best.page)
-        {
-            grown.doubt(top.1);
+        if let Some(best) = best {
+            // One with the largest score is taken even if it may not be the best.
+            let is_clear = best.score - best.error >= (top + top_error) * (1.0 - TIED);
+            if unclear.iter().any(|of| of.page < best.page)
+                || possible_winners > u64::from(!is_clear)
+            {
+                grown.doubt(top_error);
+            }
         }
         Ok(best)
     }
@@ -328,6 +356,7 @@ fn read_offers(process: usize, message: &mut Decoder<'_>) -> Option<(VecDeque<Of
             error: float(message)?,
             top: float(message)?,
             top_error: float(message)?,
+            highest: float(message)?,
         });
     }
     Some((offers, has_more))

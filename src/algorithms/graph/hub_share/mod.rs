@@ -11,6 +11,7 @@
 
 mod build;
 mod components;
+mod gather;
 mod removal;
 mod sparse;
 #[cfg(test)]
@@ -31,6 +32,7 @@ use crate::watch::Interrupted;
 
 pub(crate) use build::collector;
 pub use components::ShareComponents;
+pub(crate) use gather::OfClasses;
 
 /// The number of slices of classes.
 pub(crate) const SLICES: usize = 64;
@@ -233,6 +235,34 @@ impl HubShare {
                 for (sum, bytes) in sums.iter_mut().zip(of_slice) {
                     *sum += f64::from_le_bytes(*bytes);
                 }
+            }
+        }
+        Ok(sums)
+    }
+
+    /// Returns sums over all processes, as [`HubShare::sum_slices`] does. `of_slice` returns `length` sums.
+    pub(crate) fn sum_slice_lists(
+        &self,
+        role: Role,
+        length: usize,
+        of_slice: impl FnMut(Range<usize>) -> Vec<f64>,
+    ) -> Result<Vec<f64>, Interrupted> {
+        if length == 0 {
+            return Ok(Vec::new());
+        }
+        let mut message = Encoder::default();
+        let slices = self.side(role).slices().map(of_slice);
+        message
+            .0
+            .extend(slices.flatten().flat_map(f64::to_le_bytes));
+        let mut sums = vec![0.0; length];
+        for message in gather(self.communicator(), message)? {
+            let (numbers, rest) = message.as_chunks::<8>();
+            if !rest.is_empty() || !numbers.len().is_multiple_of(length) {
+                return Err(self.malformed());
+            }
+            for (bytes, at) in numbers.iter().zip((0..length).cycle()) {
+                sums[at] += f64::from_le_bytes(*bytes);
             }
         }
         Ok(sums)

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::component_results::NO_FINGERPRINT;
 use super::load::LoadedHubGraph;
 use crate::engine::plan::{CorePlan, PlanOptions, ResolvedPlan};
 use crate::engine::{EngineError, Result};
@@ -31,7 +32,8 @@ pub(crate) struct CachedRefresh {
 /// Returns `refresh` if its results are valid for this plan: it ran with the same parameters,
 /// except for the number of seeds and how they are picked. Classic HITS runs over the whole
 /// remaining graph, so none of its results stay valid. A refresh within a tolerance reuses
-/// [steps](super::cached_steps) instead.
+/// [steps](super::cached_steps) instead. A refresh by several processes that share the graph stores no results
+/// by component.
 pub(crate) fn find_valid(
     store: &Store,
     refresh: RefreshId,
@@ -45,8 +47,10 @@ pub(crate) fn find_valid(
     };
     let params = &plan.params;
     let is_exact = params.hits == Hits::Converged && params.within.is_exact();
-    let fits = is_exact && plan.can_reuse(&previous_plan);
-    Ok(fits.then_some(CachedRefresh {
+    if !is_exact || !plan.can_reuse(&previous_plan) || !has_fingerprints(store, standings.series)? {
+        return Ok(None);
+    }
+    Ok(Some(CachedRefresh {
         refresh,
         batch: record.batch,
         series: standings.series,
@@ -55,6 +59,13 @@ pub(crate) fn find_valid(
         components: record.components,
         certified: record.certified,
     }))
+}
+
+/// Returns whether components that a series stores have fingerprints: all of them or none.
+fn has_fingerprints(store: &Store, series: RefreshId) -> Result<bool> {
+    let mut components = store.scan_under(&tables::COMPONENT_CACHE, &series.to_be_bytes())?;
+    let first = components.next().transpose()?;
+    Ok(first.is_none_or(|(_, record)| record.fingerprint != NO_FINGERPRINT))
 }
 
 /// Numbers of weakly connected components of the whole graph.

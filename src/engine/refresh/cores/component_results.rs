@@ -7,7 +7,7 @@ use super::load::LoadedHubGraph;
 use super::page_evidence::SeriesRefresh;
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cores::{ComponentResult, NearPage, Selection};
-use seedbank_algorithms::graph::{Role, WeakComponents};
+use seedbank_algorithms::graph::{Fingerprint, Role, WeakComponents};
 use seedbank_algorithms::page::PageId;
 use seedbank_store::component_cache::{
     ComponentCore, ComponentOrderKey, ComponentRecord, CoreOrigin, CoreOriginKey, NearGroup,
@@ -16,10 +16,13 @@ use seedbank_store::component_cache::{
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Key, Store, tables};
 
+/// The fingerprint of components whose results cannot be reused.
+pub(super) const NO_FINGERPRINT: Fingerprint = [0; 16];
+
 /// Results in one component.
 struct NewResult {
     pages: u32,
-    fingerprint: [u8; 16],
+    fingerprint: Fingerprint,
     /// Ranks of the cores that can be reused, each with the pages near the core.
     cores: Vec<(u32, Vec<NearGroup>)>,
     next: f64,
@@ -110,13 +113,12 @@ impl ComponentResults {
         }
     }
 
-    /// Returns those of a selection within a tolerance by several processes, which caches steps instead: the components are
-    /// only counted.
+    /// Returns those of a selection by several processes, which caches no results by component: they are only counted.
     pub(crate) fn of_share(components: &[ShareComponent], selection: &Selection) -> Self {
         let by_component = components.iter().map(|component| {
             let finding = NewResult {
                 pages: component.pages,
-                fingerprint: [0; 16],
+                fingerprint: NO_FINGERPRINT,
                 cores: Vec::new(),
                 next: sigma_bound(component.row_sum),
                 ahead: None,

@@ -141,6 +141,8 @@ pub(crate) fn run(
         ..
     } = context;
     let max_pages = cached.counted / MIN_UNCHANGED_RATIO;
+    let max_pages = max_pages.min(context.exceeded_limit.unwrap_or(u64::MAX));
+    let max_pages = max_pages.min(context.exceeded_limit.unwrap_or(u64::MAX));
     let cores = StoredCores::open(store, cached)?;
     let seeds = plan.params.seeds as usize;
     // Unless policies pass over cores, at most one core per seed is needed.

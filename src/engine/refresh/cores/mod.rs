@@ -53,6 +53,10 @@ use select::select;
 use shared_selection::{SelectionInput, SharedSelection, select_in_group};
 use shared_steps::CollectedSteps;
 
+/// The number of pages of a component that one process ranks even if it is to rank none: more processes would need more time
+/// for their messages than for the component.
+const ALWAYS_GATHERED: u64 = 256;
+
 /// Result of a refresh by cores, to be stored.
 pub(crate) struct CoresRun {
     graph: RunGraph,
@@ -157,13 +161,17 @@ pub(crate) fn run(
         }
     }
     // One process with all parts shares the graph with itself, so that its result is that of several.
-    if context.beyond_one_process && can_be_shared(plan) {
+    if let Some(limit) = context.exceeded_limit {
         let input = SelectionInput {
             steps: cached_steps::read(store, of_steps, plan)?,
             previous_seeds,
             previous,
+            max_gathered: limit.max(ALWAYS_GATHERED),
         };
-        let run = run_shared(context, input)?;
+        let mut run = run_shared(context, input)?;
+        run.selection.reads += reads;
+        // Results by component are not reused.
+        let depends_on = previous.filter(|_| seeds_matter).or(of_steps);
         return Ok(CoresRun {
             depends_on,
             successors,
@@ -289,12 +297,6 @@ fn run_shared(context: RunContext<'_, CorePlan>, input: SelectionInput) -> Resul
 /// Returns whether results are cached by component, with the origins of cores.
 fn has_component_results(plan: &CorePlan) -> bool {
     plan.params.hits == Hits::Converged && plan.params.within.is_exact()
-}
-
-/// Returns whether processes that share the graph can select the cores of a plan. Exact cores are ranked by component, each
-/// in one process.
-fn can_be_shared(plan: &CorePlan) -> bool {
-    !has_component_results(plan)
 }
 
 /// Builds the run from an incremental selection.

@@ -21,7 +21,9 @@ use crate::engine::refresh::run_context::RunContext;
 use crate::engine::web_graph::{Group, malformed, numbers_of_pages};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::communicator::Communicator;
-use seedbank_algorithms::cores::{NearClasses, Selection, ShareSelection, select_on_share};
+use seedbank_algorithms::cores::{
+    NearClasses, Selection, ShareInput, ShareSelection, select_on_share,
+};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::rank::{CachedStep, CachedSteps};
 use seedbank_store::records::RefreshId;
@@ -35,6 +37,8 @@ pub(super) struct SelectionInput {
     pub(super) previous: Option<RefreshId>,
     /// Its cached steps.
     pub(super) steps: StoredSteps,
+    /// The number of pages of the largest component that one process ranks, if cores are exact.
+    pub(super) max_gathered: u64,
 }
 
 /// The result of a selection in process 0.
@@ -77,17 +81,29 @@ pub(super) fn select_in_group(
         previous_seeds,
         previous,
         steps,
+        max_gathered,
     } = input;
+    let max_gathered = group.of_first(group.is_first().then_some(&max_gathered))?;
     let previous_seeds = numbers_of_pages(group, &previous_seeds, |page| pages.number(page))?;
     let previous_seeds: Vec<u32> = previous_seeds.into_iter().map(|of| of.1).collect();
     let mut cached = distribute(group, steps, pages)?;
-    let (mut selected, mut of_first) = select(context, group, &loaded, &previous_seeds, &cached)?;
+    let input = ShareInput {
+        previous_seeds: &previous_seeds,
+        cached: &cached,
+        max_gathered,
+    };
+    let (mut selected, mut of_first) = select(context, group, &loaded, input)?;
     if !selected.certified && selected.reused.contains(&true) {
         // An uncertified result is never reused: all start again without the steps.
-        cached = CachedSteps::default();
+        let none = CachedSteps::default();
         let reads = selected.reads;
-        (selected, of_first) = select(context, group, &loaded, &previous_seeds, &cached)?;
+        let input = ShareInput {
+            cached: &none,
+            ..input
+        };
+        (selected, of_first) = select(context, group, &loaded, input)?;
         selected.reads += reads;
+        cached = none;
     }
     let steps = CollectedSteps::collect(group, &loaded.share, &selected.steps, pages)?;
     let near = std::mem::take(&mut selected.near);
@@ -132,8 +148,7 @@ fn select(
     context: RunContext<'_, CorePlan>,
     group: Group<'_>,
     loaded: &LoadedHubShare,
-    previous_seeds: &[u32],
-    cached: &CachedSteps,
+    input: ShareInput<'_>,
 ) -> Result<(ShareSelection, OfFirst)> {
     let params = &context.plan.params;
     let policies = if group.is_first() {
@@ -144,14 +159,7 @@ fn select(
         None
     };
     let mut rules = SharedSeedRules::new(group, &loaded.pages, policies)?;
-    let selected = select_on_share(
-        &loaded.share,
-        params,
-        previous_seeds,
-        cached,
-        &mut rules,
-        context.watch,
-    );
+    let selected = select_on_share(&loaded.share, params, input, &mut rules, context.watch);
     // The rules have the cause if their messages fail.
     let of_first = rules.finish()?;
     Ok((selected.map_err(cores_error)?, of_first))

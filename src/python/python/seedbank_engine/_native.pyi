@@ -132,7 +132,7 @@ class Bank:
         With `dry_run` nothing is stored. `keep` deletes all but so many refreshes of the plan. `judge`
         compares the list with common baselines, `tune` tunes the plan for its budget again, `replace`
         replaces the stored parameters, and `cold` reuses nothing from earlier refreshes. `share_above` is the
-        number of pages from which on a cluster bank is too large to be ranked by one process.
+        number of pages above which a cluster bank is too large to be ranked by one process.
         """
 
     @overload
