@@ -49,6 +49,9 @@ pub(crate) fn database_options() -> Result<Options, StoreError> {
     options.set_bytes_per_sync(1 << 20);
     // Every commit reads the whole MANIFEST.
     options.set_max_manifest_file_size(1 << 20);
+    // By default, each opening for writing computes statistics of all tables, for a log that leaves them out.
+    options.set_stats_dump_period_sec(0);
+    options.set_stats_persist_period_sec(0);
     Ok(options)
 }
 
