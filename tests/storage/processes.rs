@@ -196,12 +196,13 @@ impl Cluster {
     pub fn tables(&self) -> BTreeMap<(usize, &'static str), Vec<RawEntry>> {
         let mut all = BTreeMap::new();
         for (number, part) in self.parts.iter().enumerate() {
-            for table in seedbank_store::tables::ALL {
-                if !OF_THE_RUN.contains(&table.name) {
-                    let entries = seedbank_store::raw_entries(part, table.name).unwrap();
-                    all.insert((number, table.name), entries);
-                }
-            }
+            let mut tables = seedbank_store::raw_tables(part).unwrap();
+            tables.retain(|table, _| !OF_THE_RUN.contains(table));
+            all.extend(
+                tables
+                    .into_iter()
+                    .map(|(table, entries)| ((number, table), entries)),
+            );
         }
         all
     }

@@ -1,5 +1,6 @@
 //! Access to raw bytes of a bank that nobody has open, for tests.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::acknowledged::Acknowledged;
@@ -8,6 +9,7 @@ use crate::error::StoreError;
 use crate::rocks::database::Database;
 use crate::rocks::manifest::structure_error;
 use crate::rocks::options::AutoCompaction;
+use crate::table_info::TableInfo;
 use crate::tables::ALL;
 
 /// The contents of the small files of a bank, and the structure of its live database.
@@ -34,18 +36,17 @@ pub fn raw_state(bank: &Path) -> RawState {
 /// A stored key and its value.
 pub type RawEntry = (Vec<u8>, Vec<u8>);
 
-fn open(bank: &Path, table: &str) -> Result<(Database, &'static str), StoreError> {
+fn table_info(bank: &Path, table: &str) -> Result<&'static TableInfo, StoreError> {
     let found = ALL.iter().find(|info| info.name == table);
-    let table = found.ok_or(StoreError::NoBank(bank.join("live").join(table)))?;
-    Ok((
-        Database::open_writer(&bank.join("live"), ALL, AutoCompaction::Enabled, false)?,
-        table.name,
-    ))
+    found.ok_or(StoreError::NoBank(bank.join("live").join(table)))
 }
 
-/// Returns all entries of a table in key order.
-pub fn raw_entries(bank: &Path, table: &str) -> Result<Vec<RawEntry>, StoreError> {
-    let (rocks, table) = open(bank, table)?;
+/// Opens the live database. Opening it for writing takes several times as long.
+fn open_to_read(bank: &Path) -> Result<Database, StoreError> {
+    Database::open_reader(&bank.join("live"), ALL)
+}
+
+fn all_entries(rocks: &Database, table: &'static str) -> Result<Vec<RawEntry>, StoreError> {
     let mut entries = Vec::new();
     let mut scan = rocks.scan(table, &[], None)?;
     while let Some(entry) = scan.next_with(|key, value| (key.to_vec(), value.to_vec()))? {
@@ -54,13 +55,30 @@ pub fn raw_entries(bank: &Path, table: &str) -> Result<Vec<RawEntry>, StoreError
     Ok(entries)
 }
 
+/// Returns all entries of a table in key order.
+pub fn raw_entries(bank: &Path, table: &str) -> Result<Vec<RawEntry>, StoreError> {
+    let table = table_info(bank, table)?;
+    all_entries(&open_to_read(bank)?, table.name)
+}
+
+/// Returns all entries of each table in key order.
+pub fn raw_tables(bank: &Path) -> Result<BTreeMap<&'static str, Vec<RawEntry>>, StoreError> {
+    let rocks = open_to_read(bank)?;
+    let tables = ALL.iter();
+    tables
+        .map(|table| Ok((table.name, all_entries(&rocks, table.name)?)))
+        .collect()
+}
+
 /// Sets or deletes keys of a table without any checks, and publishes nothing.
 pub fn raw_write(
     bank: &Path,
     table: &str,
     changes: &[(Vec<u8>, Option<Vec<u8>>)],
 ) -> Result<(), StoreError> {
-    let (rocks, table) = open(bank, table)?;
+    let table = table_info(bank, table)?.name;
+    let live = bank.join("live");
+    let rocks = Database::open_writer(&live, ALL, AutoCompaction::Enabled, false)?;
     rocks.write(
         changes
             .iter()

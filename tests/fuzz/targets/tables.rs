@@ -14,7 +14,7 @@ use seedbank_store::records::{
 };
 use seedbank_store::step_cache::StepCacheRecord;
 use seedbank_store::tables::{self, ALL, MetaKey};
-use seedbank_store::{Key, Table, Value, raw_entries};
+use seedbank_store::{Key, Table, Value, raw_tables};
 
 use super::cursor::Cursor;
 
@@ -108,8 +108,9 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
         }
     }
     let mut seeds = Vec::new();
+    let mut stored = raw_tables(&path).unwrap();
     for (number, table) in (0..).zip(ALL) {
-        let mut entries = raw_entries(&path, table.name).unwrap();
+        let mut entries = stored.remove(table.name).unwrap();
         entries.sort_by_key(|(_, value)| value.len());
         // The shortest, the longest and one between.
         for at in [0, entries.len() / 2, entries.len().saturating_sub(1)] {
