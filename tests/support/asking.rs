@@ -45,10 +45,14 @@ pub fn questions(refreshes: u32, urls: &[String]) -> Vec<String> {
 /// Asks a bank. If the first two questions find it damaged the others are not asked, since a reader
 /// waits for a state that is not there.
 pub fn ask(bank: &Path, questions: &[String]) -> Answers {
-    let bank = Bank::at(bank);
+    ask_handle(&Bank::at(bank), questions)
+}
+
+/// Asks a bank through a handle, which opens the bank for each question unless it is pinned.
+pub fn ask_handle(bank: &Bank, questions: &[String]) -> Answers {
     let mut answers = Answers::new();
     for question in questions {
-        let answer = match answer(&bank, question) {
+        let answer = match answer(bank, question) {
             Ok(value) => {
                 let text = without_times(value).to_string();
                 format!("told {}", blake3::hash(text.as_bytes()).to_hex())
