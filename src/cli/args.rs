@@ -144,7 +144,7 @@ fn template(command: &clap::Command) -> StyledStr {
             // clap adds `help` only when it parses.
             let about = about.map_or_else(
                 || "Print the help of a command".to_owned(),
-                ToString::to_string,
+                |about| about.ansi().to_string(),
             );
             let space = " ".repeat(13 - name.len());
             append_line!(text, "  {name_style}{name}{name_style:#}{space}{about}");
