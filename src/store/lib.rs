@@ -44,7 +44,7 @@ pub use publish::{
     create, create_cluster, ensure_local_parts, read_refusal,
 };
 #[doc(hidden)]
-pub use publish::{RawEntry, RawState, raw_entries, raw_state, raw_tables, raw_write};
+pub use publish::{RawEntry, RawState, raw_entries, raw_flush, raw_state, raw_tables, raw_write};
 pub use rocks::database::TableSize;
 pub use sorter::{Entry, Sorted, Sorter};
 pub use table_info::{Access, Placement, TableGroup, TableInfo};

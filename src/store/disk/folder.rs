@@ -377,11 +377,16 @@ pub(crate) fn clear_spill(bank: &Path) -> Result<(), StoreError> {
     let spill = bank.join("spill");
     for name in names_in(&spill) {
         let path = spill.join(&name);
-        let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
         // The prefix of the `tempfile` crate.
-        if is_file && name.starts_with(".tmp") {
-            fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
-        }
+        let Ok(found) = fs::symlink_metadata(&path) else {
+            continue;
+        };
+        let removed = match name.starts_with(".tmp") {
+            true if found.is_file() => fs::remove_file(&path),
+            true if found.is_dir() => fs::remove_dir_all(&path),
+            _ => continue,
+        };
+        removed.map_err(StoreError::io("remove", &path))?;
     }
     Ok(())
 }

@@ -31,6 +31,7 @@ use crate::rocks::options::KeyLength;
 use crate::tables::changes::Changes;
 use crate::tables::records::undo::UndoRecord;
 use crate::tables::records::{Intent, LoadFile, Meta};
+use crate::tables::store::Store;
 use crate::tables::table::Key;
 use crate::tables::undo_capture::UndoCapture;
 use crate::tables::{ALL, META, MetaKey};
@@ -151,36 +152,41 @@ impl Writer {
     /// Ingests the files of a load, which were all verified, and completes the state with the last write.
     pub(crate) fn finish_load(&self, intent: &Intent) -> Result<(), StoreError> {
         let place = self.bank.join("loads").join(&intent.folder);
-        for part in intent.files.chunk_by(|a, b| a.table == b.table) {
-            let name = part.first().map_or("", |file| file.table.as_str());
-            let table = ALL.iter().find(|table| table.name == name);
-            let unknown =
-                || StoreError::damaged(META.name, "Intent", format!("unknown table {name}"));
-            let table = table.ok_or_else(unknown)?;
-            let files = part.iter().map(|file| place.join(&file.name));
-            self.store.rocks.ingest(table.name, files.collect())?;
-        }
-        // A batch replaces the undo record; the ingested files have the new one. Obsolete entries are
-        // deleted together with the intent.
-        let is_batch = self.counters()?.batch != intent.counters.batch;
-        let delete_before = is_batch
-            .then(|| self.get(&META, &MetaKey::Undo))
-            .transpose()?
-            // Of this part alone; only its batch counts.
-            .map(|undo| match undo {
-                Some(Meta::Undo(undo)) => first_undo_key(Some(undo)),
-                _ => first_undo_key(None),
-            });
-        // The counters of the new state and the missing intent become visible together.
-        write_meta(
-            &self.store,
-            &[
-                (MetaKey::Counters, Meta::Counters(intent.counters)),
-                (MetaKey::Lineage, Meta::Lineage(intent.lineage)),
-            ],
-            Some((MetaKey::Intent, delete_before)),
-        )
+        load_into(&self.store, &place, intent)
     }
+}
+
+/// Ingests the files of a load in `place` into a database with the state before it, and completes the state with the last
+/// write.
+pub(super) fn load_into(store: &Store, place: &Path, intent: &Intent) -> Result<(), StoreError> {
+    for part in intent.files.chunk_by(|a, b| a.table == b.table) {
+        let name = part.first().map_or("", |file| file.table.as_str());
+        let table = ALL.iter().find(|table| table.name == name);
+        let unknown = || StoreError::damaged(META.name, "Intent", format!("unknown table {name}"));
+        let table = table.ok_or_else(unknown)?;
+        let files = part.iter().map(|file| place.join(&file.name));
+        store.rocks.ingest(table.name, files.collect())?;
+    }
+    // A batch replaces the undo record; the ingested files have the new one. Obsolete entries are
+    // deleted together with the intent.
+    let is_batch = store.counters()?.batch != intent.counters.batch;
+    let delete_before = is_batch
+        .then(|| store.get(&META, &MetaKey::Undo))
+        .transpose()?
+        // Of this part alone; only its batch counts.
+        .map(|undo| match undo {
+            Some(Meta::Undo(undo)) => first_undo_key(Some(undo)),
+            _ => first_undo_key(None),
+        });
+    // The counters of the new state and the missing intent become visible together.
+    write_meta(
+        store,
+        &[
+            (MetaKey::Counters, Meta::Counters(intent.counters)),
+            (MetaKey::Lineage, Meta::Lineage(intent.lineage)),
+        ],
+        Some((MetaKey::Intent, delete_before)),
+    )
 }
 
 #[cfg(test)]

@@ -103,8 +103,9 @@ fn a_load_that_lost_a_file_is_never_published() {
         }),
     ];
     for (ingested, file) in [(0, 0), (1, 0), (2, 2), (3, 1)] {
+        let (prepared, intent) = interrupted(ingested);
         for (expected, damage) in damages {
-            let (place, intent) = interrupted(ingested);
+            let place = prepared.copy();
             let name = format!("loads/{}/{}", intent.folder, intent.files[file].name);
             damage(&place.path().join(&name));
             let published = place.path().join("published");

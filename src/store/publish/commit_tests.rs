@@ -4,7 +4,10 @@
 //! a reader must see the state before, and the next open must end in the state before or after the
 //! commit, entry by entry, with nothing left over. The kills are in `tests/storage/crash.rs`.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -59,6 +62,25 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     names
 }
 
+/// Copies a folder. Hard links of the same file stay hard links: `copied` has the copies by inode.
+fn copy(from: &Path, to: &Path, copied: &mut HashMap<u64, PathBuf>) {
+    fs::create_dir(to).unwrap();
+    for name in names(from) {
+        let (from, to) = (from.join(&name), to.join(&name));
+        if from.is_dir() {
+            copy(&from, &to, copied);
+            continue;
+        }
+        match copied.entry(fs::metadata(&from).unwrap().ino()) {
+            Entry::Occupied(first) => fs::hard_link(first.get(), &to).unwrap(),
+            Entry::Vacant(entry) => {
+                fs::copy(&from, &to).unwrap();
+                entry.insert(to);
+            }
+        }
+    }
+}
+
 /// A bank with one commit, and what it held then.
 pub(crate) struct TestBank {
     pub(crate) folder: TempDir,
@@ -87,6 +109,18 @@ impl TestBank {
         let counters = writer.counters().unwrap();
         writer.commit(changes, counters).unwrap();
         let before = dump(&writer);
+        Self { folder, before }
+    }
+
+    /// A copy of this bank, which nobody has open.
+    pub(crate) fn copy(&self) -> Self {
+        let folder = scratch();
+        copy(
+            &self.path(),
+            &folder.path().join("bank"),
+            &mut HashMap::new(),
+        );
+        let before = self.before.clone();
         Self { folder, before }
     }
 

@@ -24,5 +24,7 @@ pub use create::{create, create_cluster};
 pub use reader::Reader;
 pub use refusal::read_refusal;
 #[doc(hidden)]
-pub use test_access::{RawEntry, RawState, raw_entries, raw_state, raw_tables, raw_write};
+pub use test_access::{
+    RawEntry, RawState, raw_entries, raw_flush, raw_state, raw_tables, raw_write,
+};
 pub use writer::Writer;

@@ -46,6 +46,10 @@ fn open_to_read(bank: &Path) -> Result<Database, StoreError> {
     Database::open_reader(&bank.join("live"), ALL)
 }
 
+fn open_to_write(bank: &Path) -> Result<Database, StoreError> {
+    Database::open_writer(&bank.join("live"), ALL, AutoCompaction::Enabled, false)
+}
+
 fn all_entries(rocks: &Database, table: &'static str) -> Result<Vec<RawEntry>, StoreError> {
     let mut entries = Vec::new();
     let mut scan = rocks.scan(table, &[], None)?;
@@ -70,6 +74,14 @@ pub fn raw_tables(bank: &Path) -> Result<BTreeMap<&'static str, Vec<RawEntry>>, 
         .collect()
 }
 
+/// Flushes a table of the live database, as a process does that is killed before it flushes the other tables.
+pub fn raw_flush(bank: &Path, table: &str) -> Result<(), StoreError> {
+    let table = table_info(bank, table)?.name;
+    let rocks = open_to_write(bank)?;
+    // Compacting a range of keys flushes them first.
+    rocks.compact_range(table, &[], &[u8::MAX; 64])
+}
+
 /// Sets or deletes keys of a table without any checks, and publishes nothing.
 pub fn raw_write(
     bank: &Path,
@@ -77,9 +89,7 @@ pub fn raw_write(
     changes: &[(Vec<u8>, Option<Vec<u8>>)],
 ) -> Result<(), StoreError> {
     let table = table_info(bank, table)?.name;
-    let live = bank.join("live");
-    let rocks = Database::open_writer(&live, ALL, AutoCompaction::Enabled, false)?;
-    rocks.write(
+    open_to_write(bank)?.write(
         changes
             .iter()
             .map(|(key, value)| (table, (key.as_slice(), value.as_deref()))),

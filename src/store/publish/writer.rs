@@ -290,7 +290,7 @@ impl Writer {
     }
 
     /// Checks all tables, and fails with the reason for the doubt if one is damaged. A part of a cluster bank is compared
-    /// with its published state if that has the same identity.
+    /// with its published state or with its last commit if one of them has the same identity.
     ///
     /// Cost: scans every table.
     fn ensure_intact(&self, doubt: &str, watch: &dyn Watch) -> Result<(), StoreError> {

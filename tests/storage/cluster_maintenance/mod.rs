@@ -5,6 +5,7 @@
 //! again although the folder has them, a kill that leaves some parts, a compaction after which parts differ.
 
 mod backups;
+mod doubts;
 mod kills;
 
 use std::fs;

@@ -28,7 +28,8 @@
 //! Before the next writer removes or finishes anything, it compares the identities of the bank and of the states of
 //! all parts (`part_files`). If a part does not agree with the first one, the bank is damaged and nothing is written.
 //!
-//! If the files of a part leave a doubt about its live state, it is compared with its published state (`compare_part`).
+//! If the files of a part leave a doubt about its live state, it is compared with its published state, or with what the
+//! interrupted commit makes of that (`compare_part`).
 
 mod commit_parts;
 mod compare_part;
