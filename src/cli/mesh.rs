@@ -17,7 +17,7 @@ use seedbank::engine::EngineError;
 use seedbank::engine::cluster::{CALLER_REQUEST, ProcessServer, RemoteProcess};
 use seedbank::engine::error::{ReportedError, ReportedKind, StoreError};
 use seedbank::watch::{Interrupted, Watch};
-use seedbank_cluster::{Agreement, ClusterError, Failure, Members, Peer, coordinate, join};
+use seedbank_cluster::{Agreement, ClusterError, Failure, Members, Peer, Stop, coordinate, join};
 
 use super::failure::CliError;
 use super::progress::Progress;
@@ -43,6 +43,15 @@ impl StopSignal {
         }
     }
 
+    /// Returns why a process stops serving others; `None` if it goes on.
+    pub(super) fn reason(&self) -> Option<Stop> {
+        // First, since an interruption ends other work too.
+        if self.watch.stopped() {
+            return Some(Stop::Interrupted);
+        }
+        self.is_over.load(Ordering::Acquire).then_some(Stop::Ended)
+    }
+
     /// Ends the work that depends on the signal.
     pub(super) fn end(&self) {
         self.is_over.store(true, Ordering::Release);
@@ -60,8 +69,29 @@ impl Drop for EndOnDrop<'_> {
 
 impl Watch for StopSignal {
     fn stopped(&self) -> bool {
-        self.is_over.load(Ordering::Acquire) || self.watch.stopped()
+        self.reason().is_some()
     }
+}
+
+/// Converts the error of a connection to another process. An interruption of that process is an interruption here too.
+fn connection_error(error: ClusterError) -> StoreError {
+    let reported = match error {
+        ClusterError::Interrupted => return StoreError::Interrupted(Interrupted),
+        ClusterError::Remote { process, failure } => ReportedError {
+            process,
+            kind: ReportedKind::from_byte(failure.kind),
+            message: failure.message,
+            hint: Some(failure.hint).filter(|hint| !hint.is_empty()),
+        },
+        ClusterError::MemberInterrupted { process } => ReportedError {
+            process,
+            kind: ReportedKind::Interrupted,
+            message: Interrupted.to_string(),
+            hint: None,
+        },
+        error => return StoreError::Process(Box::new(error)),
+    };
+    reported.into()
 }
 
 /// A process that this one sends requests to.
@@ -73,27 +103,15 @@ pub(super) struct Member {
 impl RemoteProcess for Member {
     fn call(&self, request: &[u8]) -> Result<Vec<u8>, StoreError> {
         let answer = self.peer.call_until(request, &|| self.stop.stopped());
-        answer.map_err(|e| match e {
-            ClusterError::Interrupted => StoreError::Interrupted(Interrupted),
-            ClusterError::Remote { process, failure } => ReportedError {
-                process,
-                kind: ReportedKind::from_byte(failure.kind),
-                message: failure.message,
-                hint: Some(failure.hint).filter(|hint| !hint.is_empty()),
-            }
-            .into(),
-            e => StoreError::Process(Box::new(e)),
-        })
+        answer.map_err(connection_error)
     }
 
     fn notify(&self, request: &[u8]) -> Result<(), StoreError> {
-        let sent = self.peer.notify(request);
-        sent.map_err(|e| StoreError::Process(Box::new(e)))
+        self.peer.notify(request).map_err(connection_error)
     }
 
     fn loss(&self) -> Option<StoreError> {
-        let loss = self.peer.loss();
-        loss.map(|e| StoreError::Process(Box::new(e)))
+        self.peer.loss().map(connection_error)
     }
 }
 
@@ -187,7 +205,8 @@ impl<'a> Mesh<'a> {
         drop(connected);
         let answer = |request: &[u8]| answer(self.server, request);
         // The other process ends with the command, or notices the loss of this one while it waits for it.
-        if let Err(error @ ClusterError::Panic { .. }) = host.serve(&answer, THREADS, &stop) {
+        let served = host.serve(&answer, THREADS, &|| self.stop.reason());
+        if let Err(error @ ClusterError::Panic { .. }) = served {
             tracing::error!("{error}");
             self.stop.end();
         }
@@ -208,6 +227,21 @@ impl<'a> Mesh<'a> {
         let parts = 0..self.server.parts();
         let owners = parts.map(|part| self.members.process_of(part).unwrap_or(0));
         self.server.connect(owners.collect(), processes);
+    }
+}
+
+/// Converts the error of connecting to the other processes for process 0, which asked for it.
+pub(super) fn connect_failure(error: ClusterError) -> Failure {
+    let error = CliError::Cluster(error);
+    let kind = if error.is_interruption() {
+        ReportedKind::Interrupted
+    } else {
+        ReportedKind::Failed
+    };
+    Failure {
+        kind: kind as u8,
+        message: error.text(),
+        hint: String::new(),
     }
 }
 

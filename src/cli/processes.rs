@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::ArgMatches;
 use seedbank::engine::EngineError;
@@ -22,7 +22,7 @@ use seedbank::watch::Watch;
 use seedbank_cluster::{Agreement, ClusterError, Members, Peer, coordinate, finish, join};
 
 use super::failure::CliError;
-use super::mesh::{CONNECT, EndOnDrop, Member, Mesh, StopSignal, answer};
+use super::mesh::{CONNECT, EndOnDrop, Member, Mesh, StopSignal, answer, connect_failure};
 use super::progress::{self, Progress};
 use super::session::{Outcome, Session};
 
@@ -37,6 +37,10 @@ const DISTRIBUTED: [&str; 3] = ["ingest", "refresh", "export"];
 
 /// The time between two looks at the connections.
 const WATCH_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The longest time in which an interrupted process says that it was, and the time between two looks at its connection.
+const INTERRUPTION_TIME: Duration = Duration::from_secs(2);
+const LOSS_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The least and the most threads that serve requests.
 const SERVING_THREADS: std::ops::RangeInclusive<usize> = 4..=64;
@@ -108,6 +112,9 @@ pub(super) fn run(
     session.set_processes(OtherProcesses::default());
     let result = match (result, lost) {
         (Err(e), Some(lost)) if e.is_interruption() => Err(CliError::Cluster(lost)),
+        (Err(e), None) if e.is_interruption() && !progress::is_stopped() => {
+            Err(interrupted_member(&peers).map_or(e, CliError::Cluster))
+        }
         (result, _) => result,
     };
     let outcome = match &result {
@@ -118,8 +125,26 @@ pub(super) fn run(
     let peers = peers.into_iter().filter_map(Arc::into_inner).collect();
     let finished = finish(peers, &outcome);
     let outcome = result?;
-    finished?;
-    Ok(outcome)
+    match finished {
+        // After the command had ended here.
+        Err(ClusterError::MemberInterrupted { .. }) => Ok(outcome),
+        finished => finished.map(|()| outcome).map_err(CliError::Cluster),
+    }
+}
+
+/// Returns the error of the process whose interruption ended the command in this process, which was not interrupted. The
+/// error of a request may come first, also from a third process; that the process was interrupted follows at once.
+fn interrupted_member(peers: &[Arc<Peer>]) -> Option<ClusterError> {
+    let until = Instant::now() + INTERRUPTION_TIME;
+    loop {
+        let mut losses = peers.iter().filter_map(|peer| peer.loss());
+        let is_named = |loss: &ClusterError| matches!(loss, ClusterError::MemberInterrupted { .. });
+        let found = losses.find(is_named);
+        if found.is_some() || Instant::now() >= until {
+            return found;
+        }
+        thread::sleep(LOSS_INTERVAL);
+    }
 }
 
 /// Sets a flag when it is dropped.
@@ -197,11 +222,11 @@ fn serve(
         let answer = |request: &[u8]| {
             if request == CONNECT {
                 let connected = mesh.connect(scope).map(|()| Vec::new());
-                return connected.map_err(|error| CliError::Cluster(error).text().into());
+                return connected.map_err(connect_failure);
             }
             answer(&server, request)
         };
-        let ended = host.serve(&answer, threads, &|| stop.stopped());
+        let ended = host.serve(&answer, threads, &|| stop.reason());
         drop(end);
         if let Ok(monitor) = monitor {
             monitor.thread().unpark();

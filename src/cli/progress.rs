@@ -55,6 +55,11 @@ pub(super) fn stop() -> bool {
     !STOPPED.swap(true, Ordering::SeqCst)
 }
 
+/// Returns whether the command was asked to stop.
+pub(super) fn is_stopped() -> bool {
+    STOPPED.load(Ordering::SeqCst)
+}
+
 /// Shows stages as progress bars if they are enabled, and stops the work at its time limit. Clones share
 /// the bar, and dropping one of them clears it.
 #[derive(Clone)]
@@ -85,8 +90,9 @@ impl Progress {
     /// unchanged.
     pub(super) fn ended<T>(&self, work: Result<T, impl Into<CliError>>) -> Result<T, CliError> {
         match (work.map_err(Into::into), self.limit) {
-            (Err(CliError::Engine(e)), Some((_, limit)))
-                if e.kind() == ErrorKind::Interrupted && !STOPPED.load(Ordering::SeqCst) =>
+            // Another process of a cluster bank may have been interrupted.
+            (Err(CliError::Engine(e)), Some((end, limit)))
+                if e.kind() == ErrorKind::Interrupted && !is_stopped() && Instant::now() >= end =>
             {
                 Err(CliError::OutOfTime(limit))
             }

@@ -3,9 +3,9 @@
 use std::io::{self, BufReader, ErrorKind};
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::net::sockopt;
 
@@ -16,6 +16,18 @@ use crate::wait::lock;
 
 /// The longest time between two heartbeats.
 const MAX_HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The time between two attempts to lock a connection that another thread is sending to.
+const LOCK_INTERVAL: Duration = Duration::from_millis(5);
+
+/// Why a connection is lost.
+#[derive(Debug)]
+enum Loss {
+    /// The other process said that it was interrupted.
+    Interruption,
+    /// For another reason.
+    Other(String),
+}
 
 /// A connection to another process. Any thread may send; one thread receives.
 ///
@@ -34,7 +46,7 @@ pub(crate) struct Connection {
     /// The outcome was sent; nothing follows it.
     is_finished: AtomicBool,
     /// Why the connection is lost; the first reason is kept.
-    lost: OnceLock<String>,
+    lost: OnceLock<Loss>,
     sent: AtomicU64,
     received: AtomicU64,
 }
@@ -75,7 +87,17 @@ impl Connection {
 
     /// Sends a frame. After the outcome, frames are dropped.
     pub(crate) fn send(&self, kind: Kind, id: u64, body: &[u8]) -> Result<(), ClusterError> {
-        let _sending = lock(&self.sending);
+        self.send_locked(&lock(&self.sending), kind, id, body)
+    }
+
+    /// Sends a frame while `sending` is locked.
+    fn send_locked(
+        &self,
+        _sending: &MutexGuard<'_, ()>,
+        kind: Kind,
+        id: u64,
+        body: &[u8],
+    ) -> Result<(), ClusterError> {
         if self.is_finished.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -93,6 +115,26 @@ impl Connection {
             }
         }
         Err(self.lost_error())
+    }
+
+    /// Tells the coordinator that this process was interrupted. Returns whether that succeeded before `until`: the
+    /// coordinator may not read, and another thread may be sending.
+    pub(crate) fn send_interruption(&self, until: Instant) -> bool {
+        let sending = loop {
+            match self.sending.try_lock() {
+                Ok(sending) => break sending,
+                Err(TryLockError::Poisoned(error)) => break PoisonError::into_inner(error),
+                Err(TryLockError::WouldBlock) if Instant::now() >= until => return false,
+                Err(TryLockError::WouldBlock) => thread::sleep(LOCK_INTERVAL),
+            }
+        };
+        let left = until.saturating_duration_since(Instant::now());
+        // A time of zero would be an error.
+        let limit = Some(left.max(LOCK_INTERVAL));
+        self.stream.set_write_timeout(limit).is_ok()
+            && self
+                .send_locked(&sending, Kind::Interruption, 0, &[])
+                .is_ok()
     }
 
     /// Sends the outcome of the command, the last frame.
@@ -142,7 +184,16 @@ impl Connection {
 
     /// Ends the connection. Threads that read from it or write to it return at once.
     pub(crate) fn lose(&self, why: &str) {
-        self.lost.get_or_init(|| why.to_owned());
+        self.lose_by(Loss::Other(why.to_owned()));
+    }
+
+    /// Ends the connection because the other process was interrupted.
+    pub(crate) fn lose_to_interruption(&self) {
+        self.lose_by(Loss::Interruption);
+    }
+
+    fn lose_by(&self, loss: Loss) {
+        self.lost.get_or_init(|| loss);
         // An error says that the socket is closed already.
         let _ = self.stream.shutdown(Shutdown::Both);
     }
@@ -171,11 +222,13 @@ impl Connection {
 
     /// The error of a lost connection.
     pub(crate) fn lost_error(&self) -> ClusterError {
-        let why = self
-            .lost
-            .get()
-            .map_or("the command is over", String::as_str);
-        self.lost_because(why)
+        match self.lost.get() {
+            Some(Loss::Interruption) => ClusterError::MemberInterrupted {
+                process: self.process,
+            },
+            Some(Loss::Other(why)) => self.lost_because(why),
+            None => self.lost_because("the command is over"),
+        }
     }
 
     pub(crate) fn lost_because(&self, why: &str) -> ClusterError {

@@ -102,6 +102,12 @@ pub enum ClusterError {
         /// How the loss was detected.
         why: String,
     },
+    /// A member was interrupted, and said so before it closed the connection.
+    #[error("process {process} was interrupted")]
+    MemberInterrupted {
+        /// The number of the member.
+        process: usize,
+    },
     /// The handler of a member returned an error.
     #[error("process {process} reports: {}", failure.message)]
     Remote {

@@ -34,10 +34,12 @@ pub(crate) enum Kind {
     Verdict = 6,
     /// A request without an answer.
     Notice = 7,
+    /// The member was interrupted. What it sends after that is not read.
+    Interruption = 8,
 }
 
 impl Kind {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Heartbeat,
         Self::Request,
         Self::Answer,
@@ -46,6 +48,7 @@ impl Kind {
         Self::Agreement,
         Self::Verdict,
         Self::Notice,
+        Self::Interruption,
     ];
 
     const fn has_id(self) -> bool {
@@ -81,7 +84,7 @@ pub(crate) fn read(reader: &mut impl Read, limit: usize) -> io::Result<Frame> {
     let [length @ .., kind] = header;
     let invalid = |text: String| io::Error::new(ErrorKind::InvalidData, text);
     let kind = *(Kind::ALL.get(usize::from(kind)))
-        .ok_or_else(|| invalid(format!("expected a frame kind below 8, found {kind}")))?;
+        .ok_or_else(|| invalid(format!("expected a frame kind below 9, found {kind}")))?;
     let length = u32::from_le_bytes(length) as usize;
     let id_length = if kind.has_id() { ID } else { 0 };
     let body_length = (length.checked_sub(id_length))
@@ -163,7 +166,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn frames_round_trip(kind in 0..7_usize, id: u64, body: Vec<u8>) {
+        fn frames_round_trip(kind in 0..9_usize, id: u64, body: Vec<u8>) {
             let kind = Kind::ALL[kind];
             let mut bytes = Vec::new();
             write(&mut bytes, kind, id, &body).unwrap();
@@ -174,7 +177,7 @@ mod tests {
         }
 
         #[test]
-        fn arbitrary_bytes_are_a_frame_or_an_error(bytes: Vec<u8>, kind in 0..9_u8, length: u32) {
+        fn arbitrary_bytes_are_a_frame_or_an_error(bytes: Vec<u8>, kind in 0..10_u8, length: u32) {
             for bytes in [&bytes[..], &[&length.to_le_bytes()[..], &[kind], &bytes].concat()] {
                 if let Ok(frame) = read(&mut &bytes[..], MAX_PAYLOAD) {
                     let mut again = Vec::new();

@@ -27,7 +27,7 @@ use crate::frame::{self, Kind};
 use crate::members::{Key, Members};
 
 /// The protocol and its version.
-const MAGIC: [u8; 8] = *b"SBCLUST2";
+const MAGIC: [u8; 8] = *b"SBCLUST3";
 /// The largest encoded agreement, in bytes.
 const MAX_AGREEMENT: usize = 1 << 22;
 /// The time for a verdict to be written.

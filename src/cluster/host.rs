@@ -7,7 +7,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::connection::{Connection, Heartbeat};
 use crate::error::ClusterError;
@@ -20,6 +20,18 @@ use crate::wait::{self, lock};
 /// Computes the answer to a request. The error is reported to the coordinator. Requests without an answer are handled one
 /// after the other by the thread that receives, so they must not take long.
 pub type Handler<'a> = dyn Fn(&[u8]) -> Result<Vec<u8>, Failure> + Sync + 'a;
+
+/// The longest time in which an interrupted member tells the coordinator so.
+const INTERRUPTION_TIME: Duration = Duration::from_secs(1);
+
+/// Why a member stops before it knows the outcome of the command.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stop {
+    /// It was interrupted. The coordinator is told, and reports [`ClusterError::MemberInterrupted`].
+    Interrupted,
+    /// For another reason, such as the end of the command. The coordinator sees that the connection is closed.
+    Ended,
+}
 
 /// The connection of a member to a coordinator. Dropping it ends the connection, which the coordinator
 /// reports as a loss of the member.
@@ -47,13 +59,13 @@ impl Host {
     /// Serves requests with `threads` threads (at least one) until the coordinator reports the outcome of
     /// the command. The connection is over when this returns.
     ///
-    /// Fails if the coordinator is lost, if a handler panics, and soon after `stop` returns true. Returns
+    /// Fails if the coordinator is lost, if a handler panics, and soon after `stop` returns a reason. Returns
     /// once the handlers that are running have returned.
     pub fn serve(
         &self,
         handler: &Handler<'_>,
         threads: usize,
-        stop: &dyn Fn() -> bool,
+        stop: &dyn Fn() -> Option<Stop>,
     ) -> Result<Outcome, ClusterError> {
         let (requested, requests) = mpsc::channel();
         let requests = Mutex::new(requests);
@@ -62,7 +74,11 @@ impl Host {
             let result = self.start(scope, handler, threads, requested, &requests, ended);
             let result = result.map_err(ClusterError::Setup).and_then(|()| {
                 // A message comes in any case: the receiving thread sends one before it ends.
-                wait::receive(&end, stop)?.unwrap_or(Err(ClusterError::Interrupted))
+                let ended = wait::receive(&end, &|| stop().is_some());
+                match ended {
+                    Err(_) if stop() == Some(Stop::Interrupted) => self.report_interruption(&end),
+                    ended => ended?.unwrap_or(Err(ClusterError::Interrupted)),
+                }
             });
             // Ends the threads of the scope. The confirmation of an outcome was sent before.
             self.connection.lose("this process closed the connection");
@@ -71,6 +87,23 @@ impl Host {
         // A panic precedes its consequences, such as a coordinator that ends because of it.
         let is_panic = |result: &_| matches!(result, Err(ClusterError::Panic { .. }));
         end.try_iter().find(is_panic).unwrap_or(result)
+    }
+
+    /// Tells the coordinator that this process was interrupted, and waits until it has closed the connection: closing
+    /// it here could discard the message. Returns how the command ended if that was known before.
+    fn report_interruption(
+        &self,
+        end: &Receiver<Result<Outcome, ClusterError>>,
+    ) -> Result<Outcome, ClusterError> {
+        let until = Instant::now() + INTERRUPTION_TIME;
+        if !self.connection.send_interruption(until) {
+            return Err(ClusterError::Interrupted);
+        }
+        let left = until.saturating_duration_since(Instant::now());
+        match end.recv_timeout(left) {
+            Ok(ended @ (Ok(_) | Err(ClusterError::Panic { .. }))) => ended,
+            _ => Err(ClusterError::Interrupted),
+        }
     }
 
     /// The number of the coordinator.

@@ -67,7 +67,7 @@ pub use coordinate::coordinate;
 pub use error::{ClusterError, MembersError, NumberError};
 pub use failure::Failure;
 pub use frame::MAX_PAYLOAD;
-pub use host::{Handler, Host};
+pub use host::{Handler, Host, Stop};
 pub use join::join;
 pub use members::{Members, Process};
 pub use outcome::Outcome;

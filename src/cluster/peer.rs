@@ -68,7 +68,8 @@ impl Peer {
 
     /// Sends a request and waits for the answer. Many threads may call at once.
     ///
-    /// Once the connection is lost, this and all later calls fail with [`ClusterError::Lost`].
+    /// Once the connection is lost, this and all later calls fail with [`ClusterError::Lost`], or with
+    /// [`ClusterError::MemberInterrupted`].
     pub fn call(&self, request: &[u8]) -> Result<Vec<u8>, ClusterError> {
         self.call_until(request, &|| false)
     }
@@ -194,6 +195,12 @@ fn receive(connection: &Connection, pending: &Pending) -> bool {
                 }
             }
             Kind::Finish if connection.is_over() => return true,
+            // The member was interrupted while it received the outcome, which it confirms all the same.
+            Kind::Interruption if connection.is_over() => {}
+            Kind::Interruption => {
+                connection.lose_to_interruption();
+                return false;
+            }
             unexpected => {
                 connection.lose_to(unexpected);
                 return false;

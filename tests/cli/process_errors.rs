@@ -2,8 +2,10 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
 
-use crate::processes::{Cluster, PARTS};
+use crate::processes::{Cluster, PARTS, end_soon};
 use crate::support::command::{Ended, Place, names};
 use crate::support::folders::copy;
 
@@ -136,4 +138,70 @@ fn a_writer_of_another_part_makes_a_command_busy() {
     for args in [COMMANDS[1], &["undo", "BANK", "-q"]] {
         fails_as_in_one(&cluster, args, 4);
     }
+}
+
+/// Interrupts a process at a moment of a command after it has taken the lock of the bank. Returns whether it was
+/// interrupted before its commit was decided.
+#[track_caller]
+fn interrupt(cluster: &Cluster, args: &[&str], victim: usize, moment: Duration) -> bool {
+    let lock = File::open(cluster.place.path("0/writer.lock")).unwrap();
+    let mut children = cluster.start(args);
+    while lock.try_lock().is_ok() {
+        lock.unlock().unwrap();
+        if children[0].try_wait().unwrap().is_some() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    std::thread::sleep(moment);
+    let number = children[victim].id().to_string();
+    Command::new("kill")
+        .args(["-INT", &number])
+        .output()
+        .unwrap();
+    let ended = end_soon(children);
+    let first = &ended[0];
+    if first.status == Some(0) || first.err.starts_with("error: the change is stored, but ") {
+        return false;
+    }
+    let says = format!("process {victim} was interrupted");
+    for (process, ended) in ended.iter().enumerate() {
+        let expected = match process {
+            0 => (130, format!("error: {says}\n")),
+            _ if process == victim => (130, ended.err.clone()),
+            _ => (1, format!("error: process 0 failed: {says}\n")),
+        };
+        let found = (ended.status.unwrap(), ended.err.clone());
+        assert_eq!(found, expected, "process {process}, {moment:?}: {args:?}");
+    }
+    true
+}
+
+#[test]
+fn an_interrupted_process_ends_a_command_as_an_interruption() {
+    let cluster = Cluster::with_patience(3, 20);
+    let place = &cluster.place;
+    place
+        .run(&["synth", "crawl", "--pages", "5000", "--days", "1"])
+        .done();
+    let ingest = ["ingest", "BANK", "crawl/day-000.jsonl.zst", "-q"];
+    let refresh = [
+        "refresh", "BANK", "-q", "--goal", "coverage", "--budget", "500", "--seeds", "20",
+    ];
+    let mut interrupted = 0;
+    for args in [&ingest[..], &refresh] {
+        let before = cluster.export();
+        let mut is_unchanged = true;
+        for turn in 0..5_u8 {
+            let moment = Duration::from_millis(20) * turn.into();
+            is_unchanged = interrupt(&cluster, args, 1 + usize::from(turn % 2), moment);
+            if !is_unchanged {
+                break;
+            }
+            interrupted += 1;
+        }
+        assert!(!is_unchanged || cluster.export() == before, "{args:?}");
+        cluster.done(args);
+    }
+    assert!(interrupted >= 2, "{interrupted}");
 }

@@ -4,7 +4,7 @@ use std::thread;
 
 use seedbank_cluster::{Agreement, ClusterError, Failure, Outcome, coordinate, finish, join};
 
-use crate::support::{Folder, agreement, messages, never, start_member};
+use crate::support::{Folder, agreement, messages, never, start_member, to_the_end};
 
 #[expect(clippy::unnecessary_wraps, reason = "a handler")]
 fn echo(request: &[u8]) -> Result<Vec<u8>, Failure> {
@@ -46,7 +46,7 @@ fn a_different_agreement_ends_all_with_the_same_sentence() {
         let error = coordinator.join().unwrap().unwrap_err();
         assert_eq!(error.to_string(), expected);
         // A member that was connected gets the sentence as the outcome of the command.
-        let outcome = first.serve(&echo, 1, &never).unwrap();
+        let outcome = first.serve(&echo, 1, &to_the_end).unwrap();
         assert_eq!(outcome, Outcome::Failed(expected.to_owned()));
     });
 }
@@ -146,7 +146,7 @@ fn a_second_process_with_the_same_number_is_refused() {
             error.to_string(),
             "another process is connected as process 1"
         );
-        let first = scope.spawn(move || first.serve(&echo, 1, &never));
+        let first = scope.spawn(move || first.serve(&echo, 1, &to_the_end));
         let second = start_member(scope, &members, 2, &echo);
         finish(coordinator.join().unwrap().unwrap(), &Outcome::Succeeded).unwrap();
         for member in [first, second] {

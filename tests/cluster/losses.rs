@@ -1,13 +1,14 @@
 //! Processes that end, stop or are killed before the end of the command.
 
 use std::process::{Child, Command};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use seedbank_cluster::{ClusterError, Host, Outcome, Peer, coordinate, finish, join};
+use seedbank_cluster::{ClusterError, Host, Outcome, Peer, Stop, coordinate, finish, join};
 
-use crate::support::{Folder, agreement, never, start_member};
+use crate::support::{Folder, agreement, never, start_member, to_the_end};
 
 /// Names the members file to a child process.
 const MEMBERS: &str = "SEEDBANK_CLUSTER_TEST_MEMBERS";
@@ -58,7 +59,7 @@ fn serve_in_child(members: &seedbank_cluster::Members) {
         Ok(request.to_vec())
     };
     let host = join(members, 1, 0, &agreement(), &never).unwrap();
-    host.serve(&handler, 2, &never).unwrap();
+    host.serve(&handler, 2, &to_the_end).unwrap();
 }
 
 /// Sends a signal to a member process while a call waits for it. Returns why it is lost, and after what time.
@@ -191,7 +192,7 @@ fn a_running_handler_can_notice_that_the_coordinator_is_lost() {
         Ok(vec![])
     };
     thread::scope(|scope| {
-        let member = scope.spawn(|| host.serve(&handler, 1, &never));
+        let member = scope.spawn(|| host.serve(&handler, 1, &to_the_end));
         let error = peers[0].call_until(b"x", &|| true).unwrap_err();
         assert!(matches!(error, ClusterError::Interrupted), "{error}");
         calls.recv().unwrap();
@@ -228,6 +229,96 @@ fn a_member_that_leaves_fails_pending_and_later_calls() {
         matches!(error, ClusterError::Lost { process: 1, .. }),
         "{error}"
     );
+}
+
+/// Whether process 1 was interrupted, as the error of its coordinator says.
+fn is_interruption(error: &ClusterError) -> bool {
+    matches!(error, ClusterError::MemberInterrupted { process: 1 })
+}
+
+#[test]
+fn an_interrupted_member_says_so_before_it_leaves() {
+    for _ in 0..20 {
+        let (peers, host) = connected();
+        let is_interrupted = AtomicBool::new(false);
+        let stop = || {
+            let is_interrupted = is_interrupted.load(Ordering::Relaxed);
+            is_interrupted.then_some(Stop::Interrupted)
+        };
+        // Answers after the interruption, if at all.
+        let handler = |request: &[u8]| {
+            while stop().is_none() {
+                thread::yield_now();
+            }
+            Ok(request.to_vec())
+        };
+        thread::scope(|scope| {
+            let member = scope.spawn(|| host.serve(&handler, 2, &stop));
+            let peer = &peers[0];
+            let calls = [1, 2, 3, 4].map(|number| scope.spawn(move || peer.call(&[number])));
+            while peer.requests() < 4 {
+                thread::yield_now();
+            }
+            is_interrupted.store(true, Ordering::Relaxed);
+            let begun = Instant::now();
+            let error = member.join().unwrap().unwrap_err();
+            assert!(matches!(error, ClusterError::Interrupted), "{error}");
+            assert!(begun.elapsed() < AT_ONCE);
+            for call in calls {
+                match call.join().unwrap() {
+                    Ok(answer) => assert_eq!(answer.len(), 1),
+                    Err(error) => assert!(is_interruption(&error), "{error}"),
+                }
+            }
+        });
+        let error = peers[0].call(b"later").unwrap_err();
+        assert!(is_interruption(&error), "{error}");
+        assert!(is_interruption(&peers[0].loss().unwrap()));
+        let error = finish(peers, &Outcome::Failed("interrupted".to_owned())).unwrap_err();
+        assert_eq!(error.to_string(), "process 1 was interrupted");
+    }
+}
+
+#[test]
+fn an_interrupted_member_leaves_a_coordinator_that_does_not_read() {
+    if let Some(members) = members_of_child() {
+        let peers = coordinate(&members, 0, &agreement(), &never).unwrap();
+        // Requests whose answers are read until the signal arrives.
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| while peers[0].call(b"x").is_ok() {});
+            }
+        });
+        return;
+    }
+    let test = "losses::an_interrupted_member_leaves_a_coordinator_that_does_not_read";
+    let folder = Folder::new(2, "patience = 60");
+    let members = folder.members();
+    let process = Process::start(test, &folder);
+    let host = join(&members, 1, 0, &agreement(), &never).unwrap();
+    let is_interrupted = AtomicBool::new(false);
+    let stop = || {
+        let is_interrupted = is_interrupted.load(Ordering::Relaxed);
+        is_interrupted.then_some(Stop::Interrupted)
+    };
+    let (called, calls) = mpsc::channel();
+    // More than the system keeps for a process that does not read.
+    let handler = |_: &[u8]| {
+        called.send(()).map_err(|error| error.to_string())?;
+        Ok(vec![0; 64 << 20])
+    };
+    thread::scope(|scope| {
+        let member = scope.spawn(|| host.serve(&handler, 2, &stop));
+        calls.recv().unwrap();
+        process.send("-STOP");
+        // Both handlers have an answer to send.
+        while calls.recv_timeout(Duration::from_secs(1)).is_ok() {}
+        is_interrupted.store(true, Ordering::Relaxed);
+        let begun = Instant::now();
+        let error = member.join().unwrap().unwrap_err();
+        assert!(matches!(error, ClusterError::Interrupted), "{error}");
+        assert!(begun.elapsed() < AT_ONCE, "{:?}", begun.elapsed());
+    });
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::thread;
 
 use seedbank_cluster::{Agreement, ClusterError, Members, Outcome, Peer, coordinate, finish, join};
 
-use crate::support::{Folder, agreement, never};
+use crate::support::{Folder, agreement, never, to_the_end};
 
 /// A folder with a members file of three processes on this machine, and their addresses.
 fn mesh(settings: &str) -> (Folder, Vec<String>) {
@@ -26,7 +26,7 @@ fn run(members: &Members, process: u8) -> Vec<Vec<u8>> {
                     let host = join(members, process.into(), to.into(), &agreement(), &never)?;
                     assert_eq!(host.process(), usize::from(to));
                     let handler = |request: &[u8]| Ok([&[process, to], request].concat());
-                    host.serve(&handler, 1, &never)
+                    host.serve(&handler, 1, &to_the_end)
                 };
                 scope.spawn(serve)
             })
@@ -74,7 +74,11 @@ fn reach_process_2(process: usize, to: usize) -> (ClusterError, String) {
         let threads = [0, 1].map(|process| {
             let members = &members;
             scope.spawn(move || {
-                join(members, process, 2, &agreement(), &never)?.serve(&|_| Ok(vec![]), 1, &never)
+                join(members, process, 2, &agreement(), &never)?.serve(
+                    &|_| Ok(vec![]),
+                    1,
+                    &to_the_end,
+                )
             })
         });
         let peers = coordinator.join().unwrap().unwrap();

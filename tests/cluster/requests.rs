@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Barrier, Mutex};
 use std::thread;
 
-use seedbank_cluster::{ClusterError, Failure, Outcome, Peer, coordinate, finish, join};
+use seedbank_cluster::{ClusterError, Failure, Outcome, Peer, Stop, coordinate, finish, join};
 
 use crate::support::{Folder, agreement, messages, never, start_member};
 
@@ -224,7 +224,7 @@ fn stop_ends_every_wait() {
     assert!(matches!(error, ClusterError::Interrupted), "{error}");
 
     let (is_stopped, may_answer) = (AtomicBool::new(false), Barrier::new(2));
-    let stop = || is_stopped.load(Ordering::Relaxed);
+    let stop = || is_stopped.load(Ordering::Relaxed).then_some(Stop::Ended);
     let handler = |request: &[u8]| {
         may_answer.wait();
         reverse(request)

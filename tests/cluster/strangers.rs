@@ -34,7 +34,7 @@ fn strangers_do_not_keep_members_out() {
                 match number % 3 {
                     0 => {}
                     1 => stream.write_all(&[0xFF; 1000]).unwrap(),
-                    _ => stream.write_all(b"SBCLUST2").unwrap(),
+                    _ => stream.write_all(b"SBCLUST3").unwrap(),
                 }
                 stream
             })
@@ -75,14 +75,14 @@ fn nothing_is_proved_to_a_stranger() {
     thread::scope(|scope| {
         let coordinator = scope.spawn(|| coordinate(&members, 0, &agreement(), &never));
         let mut stream = connect(&folder.address);
-        stream.write_all(b"SBCLUST2\x01\0\0\0").unwrap();
+        stream.write_all(b"SBCLUST3\x01\0\0\0").unwrap();
         // The nonce and a wrong proof.
         stream.write_all(&[5; 64]).unwrap();
         let mut received = Vec::new();
         stream.read_to_end(&mut received).unwrap();
         // Magic, number and nonce of process 0, then the refusal; no proof.
         assert_eq!(received.len(), 45);
-        assert_eq!(&received[..12], b"SBCLUST2\0\0\0\0");
+        assert_eq!(&received[..12], b"SBCLUST3\0\0\0\0");
         assert_eq!(received[44], 0);
         let thread = start_member(scope, &members, 1, &|_| Ok(vec![]));
         finish(coordinator.join().unwrap().unwrap(), &Outcome::Succeeded).unwrap();

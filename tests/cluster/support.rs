@@ -8,12 +8,17 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{Scope, ScopedJoinHandle};
 
-use seedbank_cluster::{Agreement, ClusterError, Handler, Members, Outcome, join};
+use seedbank_cluster::{Agreement, ClusterError, Handler, Members, Outcome, Stop, join};
 use tempfile::TempDir;
 
 /// A command that is not interrupted.
 pub(crate) fn never() -> bool {
     false
+}
+
+/// A member that serves until the end of the command.
+pub(crate) fn to_the_end() -> Option<Stop> {
+    None
 }
 
 /// A folder with a members file and a secret.
@@ -103,7 +108,9 @@ pub(crate) fn start_member<'scope>(
     process: usize,
     handler: &'scope Handler<'_>,
 ) -> ScopedJoinHandle<'scope, Result<Outcome, ClusterError>> {
-    scope.spawn(move || join(members, process, 0, &agreement(), &never)?.serve(handler, 2, &never))
+    scope.spawn(move || {
+        join(members, process, 0, &agreement(), &never)?.serve(handler, 2, &to_the_end)
+    })
 }
 
 /// The messages of an error and its causes.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue};
 use seedbank::display::{escape_controls, truncated};
-use seedbank::engine::error::{ErrorKind, PlanError, remote_advice};
+use seedbank::engine::error::{ErrorKind, PlanError, ReportedKind, remote_advice};
 use seedbank::engine::{Bank, EngineError};
 use seedbank::ingest::InputError;
 #[cfg(feature = "serve")]
@@ -180,7 +180,7 @@ impl CliError {
             },
             #[cfg(feature = "serve")]
             Self::Serve(e) => serving::exit_status(e),
-            Self::Cluster(ClusterError::Interrupted) => 130,
+            Self::Cluster(_) if self.is_interruption() => 130,
             Self::Cluster(ClusterError::Members { .. } | ClusterError::Number(_)) => 2,
             Self::Cluster(_)
             | Self::Coordinator(_)
@@ -226,7 +226,17 @@ impl CliError {
 
     /// Returns whether the command was asked to stop.
     pub(super) fn is_interruption(&self) -> bool {
-        matches!(self, Self::Engine(e) if e.kind() == ErrorKind::Interrupted)
+        match self {
+            Self::Engine(e) => e.kind() == ErrorKind::Interrupted,
+            Self::Cluster(ClusterError::Remote { failure, .. }) => {
+                ReportedKind::from_byte(failure.kind) == ReportedKind::Interrupted
+            }
+            Self::Cluster(e) => matches!(
+                e,
+                ClusterError::Interrupted | ClusterError::MemberInterrupted { .. }
+            ),
+            _ => false,
+        }
     }
 
     /// Returns whether the reader of standard output has closed it.
