@@ -238,7 +238,7 @@ fn is_interruption(error: &ClusterError) -> bool {
 
 #[test]
 fn an_interrupted_member_says_so_before_it_leaves() {
-    for _ in 0..20 {
+    for _ in 0..8 {
         let (peers, host) = connected();
         let is_interrupted = AtomicBool::new(false);
         let stop = || {
