@@ -390,3 +390,13 @@ pub(crate) fn clear_spill(bank: &Path) -> Result<(), StoreError> {
     }
     Ok(())
 }
+
+/// Hard-links a table file, since table files never change; copies any other file.
+pub(crate) fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
+    let is_table = from.extension().is_some_and(|end| end == "sst");
+    if is_table && fs::hard_link(from, to).is_ok() {
+        return Ok(());
+    }
+    fs::copy(from, to)?;
+    File::open(to)?.sync_all()
+}

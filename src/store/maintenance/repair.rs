@@ -14,15 +14,14 @@ use serde::{Deserialize, Serialize};
 
 use super::bank_check::{BankCheck, Verdict, WriterLock, examine, invalid_locks};
 use crate::disk::folder::{
-    ACKNOWLEDGED, BankKind, DAMAGED, FOLDERS, MARKER, is_folder, marker_format, names_in,
-    sync_folder, write_marker,
+    ACKNOWLEDGED, BankKind, DAMAGED, FOLDERS, MARKER, is_folder, link_or_copy, marker_format,
+    names_in, sync_folder, write_marker,
 };
 use crate::disk::lock::Lock;
 use crate::error::StoreError;
 use crate::format::upgrade_path;
 use crate::graph_image::remove_image;
 use crate::publish::acknowledged::Acknowledged;
-use crate::publish::bank_from_state::link_or_copy;
 use crate::publish::cluster::OtherProcesses;
 use crate::publish::cluster::part_files::ensure_single;
 use crate::publish::live_state::last_known_epoch;

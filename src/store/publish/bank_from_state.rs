@@ -1,7 +1,7 @@
 //! Creation of a bank from a copy of a published state: its files become both the published state and, by hard
 //! links, the live database. The new bank has an identity of its own, the same in all parts of a cluster bank.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use super::cluster::part_files::part_folder;
 use super::published::{Pointer, publish, state_folder, state_lock};
 use super::writer::{acknowledge, write_meta, writer_lock};
 use crate::disk::folder::{
-    BankKind, FOLDERS, PARTS, begin_copy, end_copy, lock_file, mode, names_in, set_mode,
-    sync_folder, write_marker,
+    BankKind, FOLDERS, PARTS, begin_copy, end_copy, link_or_copy, lock_file, mode, names_in,
+    set_mode, sync_folder, write_marker,
 };
 use crate::error::StoreError;
 use crate::format::FORMAT;
@@ -200,14 +200,4 @@ fn set_modes(folder: &Path, mode: u32) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// Hard-links a table file, since table files never change; copies any other file.
-pub(crate) fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
-    let is_table = from.extension().is_some_and(|end| end == "sst");
-    if is_table && fs::hard_link(from, to).is_ok() {
-        return Ok(());
-    }
-    fs::copy(from, to)?;
-    File::open(to)?.sync_all()
 }

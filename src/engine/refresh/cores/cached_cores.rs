@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use super::component_results::NO_FINGERPRINT;
 use super::load::LoadedHubGraph;
 use crate::engine::plan::{CorePlan, PlanOptions, ResolvedPlan};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cores::{CachedComponent, CachedCore, Core, CoreCache, Hits, NearPage};
-use seedbank_algorithms::graph::{Role, WeakComponents};
+use seedbank_algorithms::graph::{Fingerprint, Role, WeakComponents};
 use seedbank_algorithms::page::PageId;
 use seedbank_store::component_cache::{ComponentCore, ComponentRecord, CoreOrigin, CoreOriginKey};
 use seedbank_store::records::{BatchId, CoreRecord, RefreshId};
 use seedbank_store::tables::{self, CoreScoresKey, CoreScoresPart};
 use seedbank_store::{Changes, Store, StoreError, member_order};
+
+/// The fingerprint of components whose results cannot be reused.
+pub(super) const NO_FINGERPRINT: Fingerprint = [0; 16];
 
 /// The previous refresh, whose results are reused.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::cached_cores::{CachedRefresh, names};
+use super::cached_cores::{CachedRefresh, NO_FINGERPRINT, names};
 use super::load::LoadedHubGraph;
 use super::page_evidence::SeriesRefresh;
 use crate::engine::{EngineError, Result};
@@ -15,9 +15,6 @@ use seedbank_store::component_cache::{
 };
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Changes, Key, Store, tables};
-
-/// The fingerprint of components whose results cannot be reused.
-pub(super) const NO_FINGERPRINT: Fingerprint = [0; 16];
 
 /// Results in one component.
 struct NewResult {

@@ -11,9 +11,8 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::part_files::{load_folder, read_prepared};
-use crate::disk::folder::names_in;
+use crate::disk::folder::{link_or_copy, names_in};
 use crate::error::StoreError;
-use crate::publish::bank_from_state::link_or_copy;
 use crate::publish::bulk_load::load_into;
 use crate::publish::published::Pointer;
 use crate::publish::writer::Writer;
