@@ -1,6 +1,7 @@
 //! Requests to all other processes at the same time.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use super::request::{JobRequest, Kind};
@@ -43,8 +44,11 @@ impl Others {
         own: impl FnOnce() -> Result<T>,
         read: impl Fn(&[u8]) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
+        let is_ended = AtomicBool::new(false);
         let fail = |error| {
-            if failing.fail(error) {
+            failing.fail(error);
+            // The cause may be known before: an interruption, or a message that was not as expected.
+            if !is_ended.swap(true, Ordering::AcqRel) {
                 self.end();
             }
         };
