@@ -27,7 +27,7 @@ const INTERRUPTION_TIME: Duration = Duration::from_secs(1);
 /// Why a member stops before it knows the outcome of the command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stop {
-    /// It was interrupted. The coordinator is told, and reports [`ClusterError::MemberInterrupted`].
+    /// It was interrupted. The coordinator receives a message about it and reports [`ClusterError::MemberInterrupted`].
     Interrupted,
     /// For another reason, such as the end of the command. The coordinator sees that the connection is closed.
     Ended,

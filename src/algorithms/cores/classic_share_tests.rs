@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
-use super::share_tests::{params_of_growth, selected};
+use super::share_tests::{Selected, params_of_growth, selected};
 use super::*;
 use crate::graph::hub_share::tests::{Links, dealt, in_shares, links};
 use crate::graph::{Csr, HubGraph};
@@ -26,11 +26,11 @@ fn params() -> impl Strategy<Value = CoreParams> {
     })
 }
 
-pub(super) fn is_close(a: f64, b: f64) -> bool {
+fn is_close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
 }
 
-pub(super) fn are_close(a: &[f64], b: &[f64]) -> bool {
+fn are_close(a: &[f64], b: &[f64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_close(*a, *b))
 }
 
@@ -45,13 +45,13 @@ pub(super) fn without_scores(core: &Core) -> Core {
 }
 
 /// What is near cores, by the smallest page of each class.
-pub(super) fn named(members: &Csr, near: &[Option<Nearness>]) -> BTreeMap<u32, Nearness> {
+fn named(members: &Csr, near: &[Option<Nearness>]) -> BTreeMap<u32, Nearness> {
     let near = (0..).zip(near);
     near.filter_map(|(class, near)| Some((members.list(class)[0], (*near)?)))
         .collect()
 }
 
-pub(super) fn are_near_the_same(a: &BTreeMap<u32, Nearness>, b: &BTreeMap<u32, Nearness>) -> bool {
+fn are_near_the_same(a: &BTreeMap<u32, Nearness>, b: &BTreeMap<u32, Nearness>) -> bool {
     let is_same = |((page, a), (other, b)): ((&u32, &Nearness), (&u32, &Nearness))| {
         (page, a.core, a.links) == (other, b.core, b.links) && is_close(a.score, b.score)
     };
@@ -59,10 +59,34 @@ pub(super) fn are_near_the_same(a: &BTreeMap<u32, Nearness>, b: &BTreeMap<u32, N
 }
 
 /// Returns the authorities of a core that its seed links to.
-pub(super) fn linked_from_seed(graph: &HubGraph, core: &Core) -> Vec<u32> {
+fn linked_from_seed(graph: &HubGraph, core: &Core) -> Vec<u32> {
     let row = graph.rows().list(graph.hub_class(core.seed).unwrap());
     let is_linked = |page: &&u32| row.contains(&graph.authority_class(**page).unwrap());
     core.authorities.iter().filter(is_linked).copied().collect()
+}
+
+/// Compares a selection by several processes with that in the whole graph; scores may differ by rounding.
+pub(super) fn compare(
+    shared: &Selected,
+    whole: &Selection,
+    graph: &HubGraph,
+) -> Result<(), TestCaseError> {
+    prop_assert_eq!(shared.cores.len(), whole.cores.len());
+    for ((shared, whole), led_to) in shared.cores.iter().zip(&whole.cores).zip(&shared.led_to) {
+        prop_assert_eq!(without_scores(shared), without_scores(whole));
+        prop_assert!(is_close(shared.sigma, whole.sigma));
+        prop_assert!(are_close(&shared.hub_scores, &whole.hub_scores));
+        prop_assert!(are_close(&shared.authority_scores, &whole.authority_scores));
+        prop_assert_eq!(led_to, &linked_from_seed(graph, whole));
+    }
+    let near = [
+        named(graph.hub_members(), &whole.near.hubs),
+        named(graph.authority_members(), &whole.near.authorities),
+    ];
+    for (shared, whole) in shared.near.iter().zip(&near) {
+        prop_assert!(are_near_the_same(shared, whole), "{:?} {:?}", shared, whole);
+    }
+    Ok(())
 }
 
 #[test]
@@ -87,22 +111,7 @@ fn any_number_of_processes_selects_the_cores_of_one() {
             doubts.set(doubts.get() + 1);
             return Ok(());
         }
-        prop_assert_eq!(shared.cores.len(), whole.cores.len());
-        for ((shared, whole), led_to) in shared.cores.iter().zip(&whole.cores).zip(&shared.led_to) {
-            prop_assert_eq!(without_scores(shared), without_scores(whole));
-            prop_assert!(is_close(shared.sigma, whole.sigma));
-            prop_assert!(are_close(&shared.hub_scores, &whole.hub_scores));
-            prop_assert!(are_close(&shared.authority_scores, &whole.authority_scores));
-            prop_assert_eq!(led_to, &linked_from_seed(&graph, whole));
-        }
-        let near = [
-            named(graph.hub_members(), &whole.near.hubs),
-            named(graph.authority_members(), &whole.near.authorities),
-        ];
-        for (shared, whole) in shared.near.iter().zip(&near) {
-            prop_assert!(are_near_the_same(shared, whole), "{:?} {:?}", shared, whole);
-        }
-        Ok(())
+        compare(&shared, &whole, &graph)
     });
     result.unwrap();
     assert!(all.get() >= CASES);
@@ -110,7 +119,7 @@ fn any_number_of_processes_selects_the_cores_of_one() {
 }
 
 /// All pages from one number on to all of the following ones.
-fn complete(first: u32, hubs: u32, authorities: u32) -> Links {
+pub(super) fn complete(first: u32, hubs: u32, authorities: u32) -> Links {
     let end = first + hubs;
     vec![((first..end).collect(), (end..end + authorities).collect())]
 }

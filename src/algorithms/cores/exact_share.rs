@@ -37,8 +37,8 @@ pub(super) enum CorePlace {
 }
 
 impl<'a> ExactCores<'a> {
-    /// Starts with the whole graph. Components with up to `max_gathered` pages, of which those in both roles count twice,
-    /// are gathered in process 0.
+    /// Starts with the whole graph. Components with up to `max_gathered` pages are gathered in process 0; pages in both roles
+    /// count twice.
     pub(super) fn new(
         share: &'a Arc<HubShare>,
         left: &Remaining,

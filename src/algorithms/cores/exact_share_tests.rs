@@ -5,9 +5,7 @@ use std::cell::Cell;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
-use super::classic_share_tests::{
-    are_close, are_near_the_same, is_close, linked_from_seed, named, without_scores,
-};
+use super::classic_share_tests::{compare, complete, without_scores};
 use super::share_tests::{params_of_growth, selected_with};
 use super::*;
 use crate::graph::hub_share::tests::{Links, dealt, links};
@@ -43,34 +41,13 @@ fn any_number_of_processes_selects_the_exact_cores_of_one() {
             doubts.set([all + 1, of_small + u32::from(max_gathered >= 12)]);
             return Ok(());
         }
-        prop_assert_eq!(shared.cores.len(), whole.cores.len());
-        for ((shared, whole), led_to) in shared.cores.iter().zip(&whole.cores).zip(&shared.led_to) {
-            prop_assert_eq!(without_scores(shared), without_scores(whole));
-            prop_assert!(is_close(shared.sigma, whole.sigma));
-            prop_assert!(are_close(&shared.hub_scores, &whole.hub_scores));
-            prop_assert!(are_close(&shared.authority_scores, &whole.authority_scores));
-            prop_assert_eq!(led_to, &linked_from_seed(&graph, whole));
-        }
-        let near = [
-            named(graph.hub_members(), &whole.near.hubs),
-            named(graph.authority_members(), &whole.near.authorities),
-        ];
-        for (shared, whole) in shared.near.iter().zip(&near) {
-            prop_assert!(are_near_the_same(shared, whole), "{:?} {:?}", shared, whole);
-        }
-        Ok(())
+        compare(&shared, &whole, &graph)
     });
     result.unwrap();
     // Many small components that are equally dense cannot be told apart if all of them are shared.
     let [all, of_small] = doubts.get();
     assert!((1..CASES / 8).contains(&all), "{all}");
     assert!(of_small <= 4, "{of_small}");
-}
-
-/// All pages from one number on to all of the following ones.
-fn complete(first: u32, hubs: u32, authorities: u32) -> Links {
-    let end = first + hubs;
-    vec![((first..end).collect(), (end..end + authorities).collect())]
 }
 
 #[test]

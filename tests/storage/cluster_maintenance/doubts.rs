@@ -22,7 +22,7 @@ fn logs(part: &Path) -> Vec<String> {
     names
 }
 
-/// Leaves a part with a commit that it has not published, and with a log of which one table was flushed.
+/// Leaves a part with a commit that it has not published, and with one table of its log flushed.
 fn doubtful(place: &Place, number: u32) {
     let part = part(&place.path("disk/bank"), number);
     let epoch = published(&part).unwrap() + 1;

@@ -54,7 +54,7 @@ fn even_errors() -> impl Strategy<Value = Vec<f64>> {
     error.prop_map(|error| vec![error; PAGES as usize])
 }
 
-/// Errors some of which are larger than the threshold of ties.
+/// A different error for each score; some are larger than the threshold of ties.
 fn uneven_errors() -> impl Strategy<Value = Vec<f64>> {
     let errors = prop::sample::select(vec![0.0, 1e-12, 1e-12, 1e-12, 3e-10, 1e-9, 5e-8, 0.6]);
     prop::collection::vec(errors, PAGES as usize)

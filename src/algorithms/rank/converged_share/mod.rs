@@ -84,8 +84,8 @@ pub(crate) struct Gathered {
 }
 
 impl ConvergedShare {
-    /// Returns a ranker of the whole graph. Components with up to `max_gathered` pages, of which those in both roles count
-    /// twice, are ranked in process 0.
+    /// Returns a ranker of the whole graph. Components with up to `max_gathered` pages are ranked in process 0; pages in both
+    /// roles count twice.
     pub(crate) fn new(
         share: &Arc<HubShare>,
         left: &Remaining,
@@ -234,7 +234,7 @@ impl ConvergedShare {
         Ok(())
     }
 
-    /// Removes the solution, of which the bound and the start vectors stay.
+    /// Removes the solution. Its bound and its vectors are kept for the next one.
     fn forget(&mut self) {
         if let Some(Solved { principal, .. }) = self.solved.take() {
             self.bound = self.bound.min(principal.upper);

@@ -170,7 +170,7 @@ mod tests {
             write(None);
             assert!(compare().unwrap(), "{}", table.name);
         }
-        // A later state of which no file of a commit is left.
+        // A later state whose commit has left no file.
         writer.advance_epoch().unwrap();
         assert!(!compare().unwrap());
     }
