@@ -12,7 +12,7 @@ LONG_CUTS ?= 500
 FUZZ_TOTAL ?= 3600
 LONG_DAMAGES ?= 5000
 LONG_FAULTS ?= 4000
-LONG_KILLS ?= 1000
+LONG_POWER_CUTS ?= 150
 LONG_STEPS ?= 500
 LONG_CASES ?= 25
 LONG_DAILY ?= 30
@@ -32,20 +32,24 @@ SKIP      := skip() { echo "SKIPPED $$1"; mkdir -p "$(dir $(SKIPPED))"; echo "$$
 export PATH := $(CURDIR)/.ci/rocksdb:$(PATH)
 SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
-.PHONY: help demo mcp pictures test test-long deps deps-browser build check-format lint docs unit doctests python deny advisories report-skipped fuzz bench interop remote install dist dist-test package clean-demo
+.PHONY: help demo mcp pictures check test test-long browser faults two-builds deps deps-browser build check-format lint docs unit doctests python deny advisories report-skipped fuzz bench interop remote install dist dist-test package clean-demo
 
 help:
 	@echo "make demo     generate a crawl, ingest a snapshot and two deltas, refresh three plans, explain a seed, write a"
 	@echo "              report; then serve shows the bank in a browser"
+	@echo "make check    format, lints and the library's own tests, in minutes"
 	@echo "make test     everything CI checks; its last line names what was skipped"
-	@echo "make test-long  what takes long: LONG_DAMAGES=5000 damages to files of banks, LONG_KILLS=1000 kills,"
+	@echo "make test-long  what takes long: LONG_DAMAGES=5000 damages to files of banks,"
 	@echo "              LONG_FAULTS=4000 system calls that kill a command or fail, each followed by damage to a file,"
+	@echo "              LONG_POWER_CUTS=150 power cuts on a file system in an image (as root),"
 	@echo "              refresh by cores on every day of a large crawl, each beside one from scratch,"
 	@echo "              LONG_STEPS=500 of aliases on a real crawl, LONG_CASES=25 times as many random histories,"
 	@echo "              LONG_DAILY=30 days of the daily job, every third of them killed,"
 	@echo "              LONG_CROWDS=60 seconds of crowds that keep a server waiting,"
 	@echo "              LONG_REAL=17 days of a real crawl, LONG_SEEDS=100 seeds,"
 	@echo "              LONG_WITHIN=1000 histories of refreshes within a bound, and as many days of one"
+	@echo "make browser  the report and the served pages in chromium, which axe asks for barriers; nightly"
+	@echo "make two-builds  compare the tables and lists of two builds of the program"
 	@echo "make mcp      the tests of the command mcp, which the default build leaves out"
 	@echo "make python   build the Python package and test it beside the libraries that take its tables"
 	@echo "make fuzz     fuzz all decoders and readers for FUZZ_TOTAL=$(FUZZ_TOTAL) s, or each for FUZZ_SECONDS"
@@ -132,6 +136,10 @@ demo: build
 pictures: demo
 	.github/pictures/make.sh $(SEEDBANK) $(DEMO)
 
+# What to run before each commit.
+check: check-format lint
+	$(CARGO) nextest run --locked --workspace --features remote --lib
+
 # One step after another, also with -j: the list of what was skipped is begun first and told last.
 test: deps
 	@rm -f "$(SKIPPED)"
@@ -162,13 +170,18 @@ docs: deps
 
 # Some tests wait more than they compute, so one more runs at a time than there are cores; with three more, all took
 # a tenth longer on two cores.
-unit: deps deps-browser
+NEXTEST   := SEEDBANK_SKIPPED="$(SKIPPED)" $(CARGO) nextest run --locked --workspace --features remote \
+  --test-threads $$(($$(getconf _NPROCESSORS_ONLN) + 1))
+unit: deps
 	@command -v cargo-nextest >/dev/null || $(CARGO) install --locked cargo-nextest
-	SEEDBANK_SKIPPED="$(SKIPPED)" $(CARGO) nextest run --locked --workspace \
-	  --test-threads $$(($$(getconf _NPROCESSORS_ONLN) + 1))
+	$(NEXTEST)
+
+# The tests that the default profile of .config/nextest.toml leaves to every night.
+browser: deps deps-browser
+	$(NEXTEST) --profile browser
 
 doctests: deps
-	$(CARGO) test --locked --workspace --doc
+	$(CARGO) test --locked --workspace --features remote --doc
 
 # The Python package in a virtual environment below the target folder, beside polars, DuckDB, pyarrow and
 # pandas. Only this package and PyO3 are compiled after the other steps.
@@ -205,25 +218,33 @@ advisories:
 # matter of minutes.
 test-long: deps
 	LONG_DAMAGES=$(LONG_DAMAGES) $(CARGO) test --locked --workspace --test storage -- damages:: --nocapture
-	LONG_FAULTS=$(LONG_FAULTS) $(CARGO) test --locked --workspace --test storage -- faults:: --nocapture
-	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --workspace --test storage -- crash:: --nocapture
-	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --workspace --test storage -- crash_repair:: --nocapture
-	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --workspace --test storage -- cluster_banks:: --nocapture
-	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --workspace --test storage -- process_kills:: --nocapture
-	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --workspace --test storage -- crash_maintenance:: --nocapture
-	LONG_KILLS=$(LONG_KILLS) $(CARGO) test --locked --workspace --test storage -- cluster_maintenance:: --nocapture
+	$(MAKE) --no-print-directory faults two-builds
 	LONG_PAGES=$(LONG_PAGES) LONG_DAYS=$(LONG_DAYS) LONG_REAL=$(LONG_REAL) LONG_SEEDS=$(LONG_SEEDS) \
 	  $(CARGO) test --locked --workspace --test refresh -- long:: --nocapture
 	LONG_REAL=$(LONG_REAL) $(CARGO) test --locked --workspace -- real_days days_of_a_real_crawl a_crawl_cut_otherwise
 	LONG_CASES=$(LONG_CASES) $(CARGO) test --locked --workspace --test ingest --test graph --test explain
 	LONG_CASES=$(LONG_CASES) $(CARGO) test --locked --workspace --test refresh -- random:: histories a_refresh_for_a_goal
 	LONG_CASES=$(LONG_CASES) $(CARGO) test --locked --workspace --test storage -- graph_image::
+	LONG_CASES=$(LONG_CASES) $(CARGO) test --locked --package seedbank-algorithms --lib -- share
 	LONG_CUTS=$(LONG_CUTS) $(CARGO) test --locked --workspace --test storage -- power_cut:: --nocapture
 	LONG_STEPS=$(LONG_STEPS) $(CARGO) test --locked --workspace --test refresh -- aliases::long_steps --nocapture
 	LONG_DAILY=$(LONG_DAILY) $(CARGO) test --locked --workspace --test cli -- daily:: --nocapture
 	LONG_CROWDS=$(LONG_CROWDS) $(CARGO) test --locked --workspace --test cli_serve -- serve_crowds:: --nocapture
 	LONG_CUTS_OF_STREAMS=$(LONG_CUTS) $(CARGO) test --locked --workspace --lib -- a_cut_stream --nocapture
 	LONG_WITHIN=$(LONG_WITHIN) $(CARGO) test --locked --workspace --lib -- cores::within_tests --nocapture
+
+# System calls that fail and power cuts, in banks of every kind.
+faults: deps
+	LONG_FAULTS=$(LONG_FAULTS) LONG_POWER_CUTS=$(LONG_POWER_CUTS) \
+	  $(CARGO) test --locked --workspace --features remote --test storage -- faults:: --nocapture
+
+# A build with other optimisations, beside the one that tests use; only the packages of this workspace differ.
+SECOND := $(foreach package,algorithms formats store,--config profile.dev.package.seedbank-$(package).opt-level=1) \
+  --config profile.dev.package.seedbank-algorithms.codegen-units=16 --config profile.dev.package.seedbank.opt-level=3
+two-builds: deps
+	$(CARGO) build --locked --features remote $(SECOND)
+	cp "$(SEEDBANK)" "$(TARGET)/second-build"
+	OTHER_BUILD="$(abspath $(TARGET))/second-build" $(CARGO) nextest run --locked --workspace --features remote two_builds
 
 # The command mcp is in builds with its feature.
 mcp: deps

@@ -38,7 +38,7 @@ use power::{MOST, power};
 use seedbank::engine::{PlanOptions, RefreshReport};
 use seedbank::synth::SynthOptions;
 use seedbank::watch::Unwatched;
-use seedbank_algorithms::cores::{CoreParams, Hits, Selection, select};
+use seedbank_algorithms::cores::{CoreParams, Hits, Selection, select_in_graph};
 use seedbank_algorithms::graph::{HubGraph, Remaining, WeakComponents};
 use seedbank_algorithms::rank::{Converged, Next, Ranker};
 use webs::{Communities, Place};
@@ -102,7 +102,7 @@ fn graphs(pages: u32) -> Vec<(&'static str, HubGraph)> {
 
 /// Selects cores by the default method.
 fn selected(graph: &HubGraph, params: &CoreParams) -> Selection {
-    select(graph, params, &[], &Unwatched).unwrap()
+    select_in_graph(graph, params, &[], &Unwatched).unwrap()
 }
 
 /// Selects cores by one variant of HITS.

@@ -49,15 +49,24 @@
 //! [guide](mod@guide) contain the rules.
 //!
 //! [map]: crate::guide::map
+//! [not]: crate::guide::not
 //! [design]: crate::guide::design
 //! [commits]: crate::guide::commits
 //! [formats]: crate::guide::formats
+//! [formats_records]: crate::guide::formats_records
+//! [formats_tables]: crate::guide::formats_tables
+//! [formats_archives]: crate::guide::formats_archives
+//! [formats_graphs]: crate::guide::formats_graphs
+//! [formats_crawlers]: crate::guide::formats_crawlers
+//! [formats_outputs]: crate::guide::formats_outputs
+//! [goals]: crate::guide::goals
 //! [cores]: crate::guide::cores
 //! [cover]: crate::guide::cover
 //! [refresh]: crate::guide::refresh
 //! [answers]: crate::guide::answers
 //! [evaluation]: crate::guide::evaluation
 //! [operation]: crate::guide::operation
+//! [install]: crate::guide::install
 //! [daily]: crate::guide::daily
 //! [maintenance]: crate::guide::maintenance
 //! [api]: crate::guide::api
@@ -71,10 +80,10 @@
 #![doc = include_str!("guide/map.md")]
 #![forbid(unsafe_code)]
 
+pub mod answers;
 pub mod engine;
 pub mod guide;
 pub mod named_enum;
-pub mod render;
 #[cfg(feature = "report")]
 pub mod report;
 #[cfg(feature = "serve")]

@@ -15,9 +15,9 @@ use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::synth::{SynthOptions, Web};
 use seedbank_algorithms::cores::{Hits, Slack};
 use seedbank_algorithms::graph::{HubGraph, Rows};
-use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_store::records::PageState;
-use seedbank_store::{Reader, tables};
+use seedbank_store::{LinkScan, Reader, tables};
 
 /// A bank in a temporary folder.
 pub struct Place {
@@ -125,8 +125,13 @@ impl Place {
         }
         let number = |page: PageId| Some(u32::try_from(live.binary_search(&page).ok()?).unwrap());
         let mut rows = Rows::new();
-        let sites = 0..reader.counters().unwrap().next_site;
-        for entry in reader.carried_rows(sites).unwrap() {
+        let mut links = LinkScan::new(&reader).unwrap();
+        let sites = (0..reader.counters().unwrap().next_site).map(SiteId);
+        let mut all = Vec::new();
+        for site in sites {
+            all.extend(links.carried_rows(site));
+        }
+        for entry in all {
             let (row, members, targets) = entry.unwrap();
             let carriers = members.pages.iter();
             let carriers = carriers.map(|index| PageId::new(row.site(), index));

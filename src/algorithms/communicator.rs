@@ -43,6 +43,33 @@ pub trait Communicator: Send + Sync {
     fn fail(&self, cause: &'static str) -> Interrupted;
 }
 
+/// A process without others.
+struct Alone;
+
+/// Returns the communicator of a process without others.
+#[must_use]
+pub fn alone() -> Arc<dyn Communicator> {
+    Arc::new(Alone)
+}
+
+impl Communicator for Alone {
+    fn process(&self) -> usize {
+        0
+    }
+
+    fn processes(&self) -> usize {
+        1
+    }
+
+    fn all_to_all(&self, messages: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Interrupted> {
+        Ok(messages)
+    }
+
+    fn fail(&self, _cause: &'static str) -> Interrupted {
+        Interrupted
+    }
+}
+
 /// The senders and the receivers of a thread, by number; `None` for itself.
 struct OfThread {
     process: usize,

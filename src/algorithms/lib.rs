@@ -8,7 +8,8 @@
 //! | [`page`] | page ids and page sets, shared with the store and the formats |
 //! | [`fetch_status`] | results of fetches, shared with them too |
 //! | [`communicator`] | messages among processes that run the same program |
-//! | [`watch`] | progress and interruption, likewise shared |
+//! | [`watch`] | progress and interruption, reads that wait, likewise shared |
+//! | [`log_rate`] | limits log lines that strangers can cause, likewise shared |
 //! | [`yields`] | what fetches brought, and the new links that the next one is expected to bring |
 //! | [`statistics`] | random samples, means with their errors |
 //! | [`graph`] | read-only graphs in memory |
@@ -26,7 +27,11 @@ mod decimal;
 pub mod evaluate;
 pub mod fetch_status;
 pub mod graph;
+pub mod log_rate;
 pub mod page;
+#[cfg(test)]
+#[path = "../../tests/support/properties.rs"]
+mod properties;
 pub mod rank;
 pub mod statistics;
 pub mod watch;

@@ -5,11 +5,10 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use super::session::GlobalArgs;
 use super::{
-    backup, check, cluster, compact, compare, cores, diff, evaluate, explain, export, forget,
-    graph, history, ingest, init, migrate, page, plans, quotas, refresh, repair, report, restore,
-    scores, search, seeds, shell, site, status, synth, undo,
+    backups, cores, create, evaluate, export, history, ingest, lists, lookups, maintenance, plans,
+    quotas, refresh, report, scores, seeds, shell, status, synth,
 };
-use seedbank::engine::maintenance::FORMAT;
+use seedbank::engine::maintenance::Format;
 
 /// The commands by job, in the order of the help text.
 const JOBS: [(&str, &[&str]); 6] = [
@@ -40,9 +39,7 @@ const JOBS: [(&str, &[&str]); 6] = [
     ("Judge seeds", &["evaluate", "compare", "report"]),
     (
         "Keep a bank",
-        &[
-            "check", "repair", "backup", "restore", "export", "compact", "migrate",
-        ],
+        &["check", "repair", "backup", "restore", "export", "compact"],
     ),
     ("Use a shell", &["completions", "man", "help"]),
 ];
@@ -85,20 +82,20 @@ pub(super) struct Cli {
 /// A subcommand.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    Init(init::InitArgs),
-    Cluster(cluster::ClusterArgs),
+    Init(create::InitArgs),
+    Cluster(create::ClusterArgs),
     Ingest(Box<ingest::IngestArgs>),
     Refresh(Box<refresh::RefreshArgs>),
     Seeds(seeds::SeedsArgs),
     Cores(cores::CoresArgs),
-    Diff(diff::DiffArgs),
-    Compare(compare::CompareArgs),
-    Explain(explain::ExplainArgs),
+    Diff(lists::DiffArgs),
+    Compare(lists::CompareArgs),
+    Explain(lookups::ExplainArgs),
     Evaluate(Box<evaluate::EvaluateArgs>),
     History(history::HistoryArgs),
-    Search(search::SearchArgs),
-    Page(page::PageArgs),
-    Site(site::SiteArgs),
+    Search(lookups::SearchArgs),
+    Page(lookups::PageArgs),
+    Site(lookups::SiteArgs),
     Plans(plans::PlansArgs),
     Quotas(quotas::QuotasArgs),
     Report(report::ReportArgs),
@@ -107,17 +104,16 @@ pub(super) enum Command {
     #[cfg(feature = "mcp")]
     Mcp(super::mcp::McpArgs),
     Export(export::ExportArgs),
-    Graph(graph::GraphArgs),
+    Graph(export::GraphArgs),
     Scores(scores::ScoresArgs),
     Status(status::StatusArgs),
-    Check(check::CheckArgs),
-    Repair(repair::RepairArgs),
-    Undo(undo::UndoArgs),
-    Forget(forget::ForgetArgs),
-    Backup(backup::BackupArgs),
-    Restore(restore::RestoreArgs),
-    Compact(compact::CompactArgs),
-    Migrate(migrate::MigrateArgs),
+    Check(maintenance::CheckArgs),
+    Repair(maintenance::RepairArgs),
+    Undo(maintenance::UndoArgs),
+    Forget(maintenance::ForgetArgs),
+    Backup(backups::BackupArgs),
+    Restore(backups::RestoreArgs),
+    Compact(maintenance::CompactArgs),
     Synth(synth::SynthArgs),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),
@@ -125,7 +121,8 @@ pub(super) enum Command {
 
 /// Returns the whole command line as a clap command.
 pub(super) fn command() -> clap::Command {
-    let version = format!("{} (store format {FORMAT})", env!("CARGO_PKG_VERSION"));
+    let format = Format::current();
+    let version = format!("{} (store format {format})", env!("CARGO_PKG_VERSION"));
     let command = Cli::command().version(version);
     let template = template(&command);
     with_negative_numbers(command).help_template(template)

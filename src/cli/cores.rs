@@ -168,7 +168,7 @@ fn drawn(core: &CoreView, links: &CoreLinks) -> String {
     let columns = core.authorities.len().min(DRAWN);
     append_line!(
         text,
-        "one row per hub, one column per authority: # is a link today, . is none"
+        "one row per hub, one column per authority; #: link in the current state, .: no link"
     );
     for (hub, to) in core.hubs.iter().zip(&links.links).take(DRAWN) {
         let mut marks = vec!['.'; columns];

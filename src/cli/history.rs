@@ -1,18 +1,19 @@
-//! `history`: prints batches, refreshes and the last refused batch, or when a page was a seed.
+//! `history`: batches, refreshes and the last refused batch, or when a page was a seed.
 
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::display::{counted, escape_controls, readable};
-use seedbank::engine::ingest::RefusedBatch;
-use seedbank::engine::query::{BatchView, Event, History};
-use seedbank::engine::refresh::RefreshView;
-use seedbank::render;
 
 use super::failure::CliError;
-use super::page_history;
+use super::lists::cause_name;
 use super::session::{Outcome, Session};
 use super::values::{FormatArgs, integer, kind_name, time};
+
+use seedbank::answers;
+use seedbank::display::{counted, escape_controls, readable};
+use seedbank::engine::ingest::RefusedBatch;
+use seedbank::engine::query::{Appearance, BatchView, Event, History, PageHistory, PageState};
+use seedbank::engine::refresh::RefreshView;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,14 +58,11 @@ pub(super) fn run(args: &HistoryArgs, session: &Session) -> Result<Outcome, CliE
 }
 
 fn page(args: &HistoryArgs, url: &str, session: &Session) -> Result<Outcome, CliError> {
-    let history = session.run(|watch| {
-        session
-            .bank(&args.bank)
-            .watched(watch.clone())
-            .page_history(url, args.plan.as_deref())
+    let history = session.with_bank(&args.bank, |bank| {
+        bank.page_history(url, args.plan.as_deref())
     })?;
     args.format.format.print(&history, |history| {
-        readable(&page_history::text(history)).into_owned()
+        readable(&page_text(history)).into_owned()
     })?;
     session.note_cost(history.cost);
     Ok(Outcome::Done)
@@ -130,7 +128,7 @@ fn refused_line(refused: &RefusedBatch) -> String {
         time(refused.at),
         kind_name(refused.kind),
         escape_controls(&refused.name),
-        escape_controls(&render::refusal(refused))
+        escape_controls(&answers::refusal(refused))
     )
 }
 
@@ -144,9 +142,87 @@ fn refresh_line(refresh: &RefreshView) -> String {
         refresh.batch,
         counted(refresh.seeds, "seed"),
         counted(refresh.cores, "core"),
-        render::provenance(refresh),
+        answers::provenance(refresh),
         counted(refresh.link_visits, "link visit"),
         counted(refresh.page_visits, "page visit"),
         refresh.seconds
+    )
+}
+
+pub(super) fn page_text(history: &PageHistory) -> String {
+    let mut text = String::new();
+    let state = match history.state {
+        PageState::Known => "known",
+        PageState::Crawled => "crawled",
+        PageState::Gone => "gone",
+        PageState::Unlinked => "no longer a page: no page links to it",
+        PageState::Alias => "an alias of another page",
+    };
+    let record = history.last_seen.map_or_else(
+        || "no record".to_owned(),
+        |batch| format!("last record in batch {batch}"),
+    );
+    append_line!(
+        text,
+        "{}\n{state}{}, first mentioned in batch {}, {record}",
+        history.url,
+        if history.spam { ", spam" } else { "" },
+        history.first_seen
+    );
+    if history.plans.is_empty() {
+        text.push_str("no refreshes\n");
+    }
+    for plan in &history.plans {
+        append_line!(
+            text,
+            "plan {}: a seed in {} of {}",
+            plan.plan,
+            plan.seed_in,
+            counted(plan.refreshes, "stored refresh")
+        );
+        // Refreshes that left the page at the same rank are merged into one line.
+        let same = |a: &Appearance, b: &Appearance| a.rank == b.rank && b.cause.is_none();
+        for run in plan.appearances.chunk_by(same) {
+            if let [first, .., last] = run {
+                text.push_str(&line(first, Some(last)));
+            } else {
+                for one in run {
+                    text.push_str(&line(one, None));
+                }
+            }
+        }
+    }
+    text
+}
+
+/// Formats what changed at a refresh, and the last refresh up to which nothing else changed.
+fn line(appearance: &Appearance, until: Option<&Appearance>) -> String {
+    let to = |number: fn(&Appearance) -> u32| {
+        until.map_or_else(String::new, |until| format!(" to {}", number(until)))
+    };
+    let mut parts = Vec::new();
+    parts.extend(appearance.rank.map(|rank| format!("rank {rank}")));
+    if let Some(cause) = appearance.cause {
+        let change = if appearance.rank.is_some() {
+            "came"
+        } else {
+            "lost"
+        };
+        let mut because = format!("{change}: {}", cause_name(cause));
+        if let Some(by) = &appearance.by {
+            append!(because, ", seed {by}");
+        }
+        if let Some(batch) = appearance.batch {
+            append!(because, ", batch {batch}");
+        }
+        parts.push(because);
+    }
+    format!(
+        "  refresh {}{} (after batch {}{}): {}\n",
+        appearance.refresh,
+        to(|until| until.refresh),
+        appearance.state_batch,
+        to(|until| until.state_batch),
+        parts.join("; ")
     )
 }

@@ -1,5 +1,4 @@
-//! The command line: one file per subcommand, which parses its arguments, calls the library, and
-//! prints the result. Data goes to standard output, everything else to standard error.
+//! The command line: each subcommand parses its arguments, calls the library, and prints the result. Data goes to standard output, everything else to standard error.
 
 /// Appends formatted text to a `String`, which cannot fail.
 macro_rules! append {
@@ -19,59 +18,38 @@ macro_rules! append_line {
 
 mod abort_handler;
 mod args;
-mod atomic_file;
-mod backup;
-mod check;
-mod cluster;
-mod compact;
-mod compare;
-mod compressed;
+mod backups;
 mod cores;
-mod diff;
+mod create;
 mod environment;
 mod evaluate;
-mod explain;
 mod export;
 mod failure;
-mod forget;
-mod graph;
 mod history;
 mod ingest;
-mod ingest_text;
-mod init;
+mod lists;
 mod log;
+mod lookups;
+mod maintenance;
 #[cfg(feature = "mcp")]
 mod mcp;
-mod mesh;
-mod metrics_file;
-mod migrate;
 mod output;
-mod page;
-mod page_history;
 mod parameter_flags;
-mod plan_flags;
 mod plans;
 mod processes;
 mod progress;
 mod quotas;
 mod refresh;
-mod refresh_text;
-mod repair;
 mod report;
-mod restore;
 mod scores;
-mod search;
 mod seeds;
 #[cfg(feature = "serve")]
 mod serve;
 mod session;
 mod shell;
-mod site;
 mod status;
 mod synth;
-mod table;
 mod time_limit;
-mod undo;
 mod url_list;
 mod values;
 
@@ -144,39 +122,38 @@ pub(crate) fn run() -> ExitCode {
 
 fn dispatch(cli: Cli, session: &Session) -> Result<Outcome, CliError> {
     match cli.command {
-        Command::Init(args) => init::run(&args, session),
-        Command::Cluster(args) => cluster::run(&args, session),
+        Command::Init(args) => create::init(&args, session),
+        Command::Cluster(args) => create::cluster(&args, session),
         Command::Ingest(args) => ingest::run(*args, session),
         Command::Refresh(args) => refresh::run(*args, session),
         Command::Report(args) => report::run(args, session),
         Command::Seeds(args) => seeds::run(args, session),
         #[cfg(feature = "serve")]
-        Command::Serve(args) => serve::run(args, session),
+        Command::Serve(args) => serve::serve(args, session),
         #[cfg(feature = "mcp")]
-        Command::Mcp(args) => mcp::run(&args, session),
+        Command::Mcp(args) => mcp::mcp(&args, session),
         Command::Cores(args) => cores::run(args, session),
-        Command::Diff(args) => diff::run(args, session),
-        Command::Compare(args) => compare::run(args, session),
-        Command::Explain(args) => explain::run(args, session),
+        Command::Diff(args) => lists::diff(args, session),
+        Command::Compare(args) => lists::compare(args, session),
+        Command::Explain(args) => lookups::explain(args, session),
         Command::Evaluate(args) => evaluate::run(*args, session),
         Command::History(args) => history::run(&args, session),
-        Command::Search(args) => search::run(&args, session),
-        Command::Page(args) => page::run(&args, session),
-        Command::Site(args) => site::run(&args, session),
+        Command::Search(args) => lookups::search(&args, session),
+        Command::Page(args) => lookups::page(&args, session),
+        Command::Site(args) => lookups::site(&args, session),
         Command::Plans(args) => plans::run(&args, session),
         Command::Quotas(args) => quotas::run(args, session),
-        Command::Export(args) => export::run(&args, session),
-        Command::Graph(args) => graph::run(&args, session),
+        Command::Export(args) => export::export(&args, session),
+        Command::Graph(args) => export::graph(&args, session),
         Command::Scores(args) => scores::run(&args, session),
         Command::Status(args) => status::run(&args, session),
-        Command::Check(args) => check::run(&args, session),
-        Command::Repair(args) => repair::run(&args, session),
-        Command::Undo(args) => undo::run(&args, session),
-        Command::Forget(args) => forget::run(args, session),
-        Command::Backup(args) => backup::run(&args, session),
-        Command::Restore(args) => restore::run(&args, session),
-        Command::Compact(args) => compact::run(&args, session),
-        Command::Migrate(args) => migrate::run(&args, session),
+        Command::Check(args) => maintenance::check(&args, session),
+        Command::Repair(args) => maintenance::repair(&args, session),
+        Command::Undo(args) => maintenance::undo(&args, session),
+        Command::Forget(args) => maintenance::forget(args, session),
+        Command::Backup(args) => backups::backup(&args, session),
+        Command::Restore(args) => backups::restore(&args, session),
+        Command::Compact(args) => maintenance::compact(&args, session),
         Command::Synth(args) => synth::run(&args, session),
         Command::Completions(shell) => shell::completions(&shell),
         Command::Man(man) => shell::man(&man, args::command()),

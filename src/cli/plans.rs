@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;
 use clap::{Args, Subcommand};
+use seedbank::answers::{PlanWithCommand, plan_flags, verdict_ratio, verdict_sentence};
 use seedbank::display::{counted, escape_controls};
 use seedbank::engine::Bank;
 use seedbank::engine::query::PlanSummary;
 use seedbank::engine::refresh::DeletedPlan;
-use seedbank::render::{PlanWithCommand, plan_flags, verdict_ratio, verdict_sentence};
 
 use super::failure::CliError;
 use super::session::{Outcome, Session};

@@ -4,14 +4,15 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use seedbank::answers::{
+    Record as _, Table, without_limit, write_domain_limits, write_queue_limits,
+};
 use seedbank::display::{counted, is_or_are};
 use seedbank::engine::query::{QuotaBy, QuotaRequest, Quotas, SiteQuota};
-use seedbank::render::{without_limit, write_domain_limits, write_queue_limits};
 
 use super::failure::CliError;
 use super::output::{Output, print, print_json};
 use super::session::{Outcome, Session};
-use super::table::{aligned, comma_separated};
 use super::values::{integer, listed};
 
 const EXAMPLES: &str = "\
@@ -91,12 +92,7 @@ pub(super) fn run(args: QuotasArgs, session: &Session) -> Result<Outcome, CliErr
         by: args.by.into(),
         plan: args.plan,
     };
-    let quotas = session.run(|watch| {
-        session
-            .bank(&args.bank)
-            .watched(watch.clone())
-            .quotas(&request)
-    })?;
+    let quotas = session.with_bank(&args.bank, |bank| bank.quotas(&request))?;
     if quotas.sites.is_empty() {
         session.note("the bank has no pages yet");
         return Ok(Outcome::Nothing);
@@ -107,7 +103,7 @@ pub(super) fn run(args: QuotasArgs, session: &Session) -> Result<Outcome, CliErr
     match args.format {
         QuotaFormat::Text => print(&text(&quotas))?,
         QuotaFormat::Json => print_json(&quotas)?,
-        QuotaFormat::Csv => print(&csv(&quotas))?,
+        QuotaFormat::Csv => print(&table(&quotas).csv())?,
         QuotaFormat::Cc => limits(&quotas, session, |out| write_domain_limits(out, &quotas))?,
         QuotaFormat::Urlfrontier => {
             limits(&quotas, session, |out| write_queue_limits(out, &quotas))?;
@@ -178,44 +174,9 @@ fn text(quotas: &Quotas) -> String {
         counted(quotas.sites.len(), "site"),
         quotas.batch
     );
-    let rows = quotas.sites.iter();
-    let rows: Vec<Vec<String>> = rows
-        .map(|site| cells(site, format!("{:.2}", 100.0 * site.share), "-"))
-        .collect();
-    text.push_str(&aligned(&columns("share, %"), &rows));
-    text
+    text + &table(quotas).aligned()
 }
 
-fn csv(quotas: &Quotas) -> String {
-    let rows = quotas.sites.iter();
-    let rows: Vec<Vec<String>> = rows
-        .map(|site| cells(site, site.share.to_string(), ""))
-        .collect();
-    comma_separated(&columns("share").join(","), &rows)
-}
-
-const fn columns(share: &str) -> [&str; 7] {
-    [
-        "site",
-        "quota",
-        "pages",
-        "crawled",
-        "uncrawled",
-        share,
-        "limit",
-    ]
-}
-
-/// Formats a site as a row; `missing` is the text for a missing quota.
-fn cells(site: &SiteQuota, share: String, missing: &str) -> Vec<String> {
-    let given = site.limit.map(|quota| quota.to_string());
-    vec![
-        site.site.clone(),
-        site.quota.to_string(),
-        site.pages.to_string(),
-        site.crawled.to_string(),
-        site.uncrawled.to_string(),
-        share,
-        given.unwrap_or_else(|| missing.to_owned()),
-    ]
+fn table(quotas: &Quotas) -> Table {
+    SiteQuota::table("quotas", "", &quotas.sites)
 }

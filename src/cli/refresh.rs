@@ -1,22 +1,27 @@
-//! `refresh`: runs a plan.
+//! `refresh`: runs a plan. Flags take precedence over the plan file, and that over the stored plan.
 
-use std::path::PathBuf;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::BoolishValueParser;
-use seedbank::display::thousands;
-use seedbank::engine::plan::{PlanOptions, Scope, Value, ValueBy};
-use seedbank::engine::query::DryRun;
-use seedbank::engine::{EngineError, RefreshReport, RefreshRequest};
-use seedbank::render;
 
 use super::failure::CliError;
-use super::metrics_file::MetricsArgs;
-use super::plan_flags::PlanFlags;
-use super::refresh_text::{earlier, refresh_text};
+use super::output::MetricsArgs;
+use super::parameter_flags::{ParameterFlags, Selection};
 use super::session::{Outcome, Session};
 use super::time_limit::TimeLimit;
-use super::values::{Format, FormatArgs, integer};
+use super::values::{Format, FormatArgs, human_bytes, integer};
+
+use seedbank::answers;
+use seedbank::display::{counted, thousands};
+use seedbank::engine::plan::{Method, Parameter, Scope, Section, Value, ValueBy};
+use seedbank::engine::query::DryRun;
+use seedbank::engine::refresh::{
+    RecomputeReason, RecomputedCores, RefreshId, SiteChange, StepsView, TuningView,
+};
+use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshReport, RefreshRequest};
+use seedbank::watch::{Interruptible, Watch};
 
 const SHORT_EXAMPLES: &str = "\
 Examples:
@@ -86,7 +91,8 @@ pub(super) struct RefreshArgs {
     explain_cost: bool,
     /// Compare the list with common baselines, with pages held out
     ///
-    /// A new or tuned plan with a budget is compared without this flag.
+    /// A new or tuned plan with a budget is compared without this flag, unless the bank is a cluster bank of more than
+    /// 50 million pages: all pages and links are loaded into one process.
     #[arg(long)]
     judge: bool,
     /// Replace the parameters of the plan
@@ -98,15 +104,6 @@ pub(super) struct RefreshArgs {
     /// Print the seeds without storing the refresh or the parameters
     #[arg(long)]
     dry_run: bool,
-    /// In a cluster bank with more pages than this, let all processes find cores [default: 50M]
-    ///
-    /// Each then has only its share of the links in memory. With fewer pages, one process finds cores, as in any other bank,
-    /// which takes less time. Exact cores of a component of links with at most this many pages are also found by one process.
-    /// With more pages, a new list is compared with baselines only if `--judge` is given, because that takes all pages and
-    /// links in one process.
-    #[arg(long, value_name = "PAGES", value_parser = integer::<u64>(0..=u64::MAX), env = "SEEDBANK_SHARE_ABOVE",
-        hide_short_help = true)]
-    share_above: Option<u64>,
     /// Wait while another process writes to the bank
     #[arg(long, value_parser = BoolishValueParser::new(),
         env = "SEEDBANK_WAIT", hide_short_help = true)]
@@ -148,7 +145,6 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
         explain_cost: args.explain_cost,
         judge: args.judge,
         replace: args.replace,
-        share_above: args.share_above,
     };
     if bank.is_empty()? {
         // Errors in the parameters come first.
@@ -258,10 +254,10 @@ fn warn(report: &RefreshReport, judge: bool, session: &Session) {
     }
     match &report.verdict {
         Some(verdict) => {
-            if let Some(advice) = render::verdict_advice(verdict, &view.parameters) {
+            if let Some(advice) = answers::verdict_advice(verdict, &view.parameters) {
                 session.warn(format_args!(
                     "the list finds less than a baseline: {}; {advice}",
-                    render::verdict_ratio(verdict)
+                    answers::verdict_ratio(verdict)
                 ));
             }
         }
@@ -283,4 +279,337 @@ fn warn(report: &RefreshReport, judge: bool, session: &Session) {
 fn counts_uncrawled_twice(plan: &PlanOptions) -> bool {
     let is_over_web = plan.scope == Some(Scope::Web) && plan.value_by != Some(ValueBy::Pagerank);
     is_over_web && plan.p_uniq.is_some_and(|p_uniq| p_uniq != Value(0))
+}
+
+/// Maximum size of a plan file in bytes; typical files have a few hundred.
+const MAX_PLAN_FILE: u64 = 1 << 20;
+
+/// The heading of parameters of plans over the whole web.
+const OVER_WEB: &str =
+    "Advanced: plans over the whole web (greedy, max-weight, max-out, baselines)";
+
+/// The flags for all plan parameters.
+#[derive(Debug, Args)]
+pub(super) struct PlanFlags {
+    /// TOML file with parameters, named like the flags, for example `seeds = 50`
+    ///
+    /// Flags take precedence over the file, and the file over the stored parameters of the plan.
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "SEEDBANK_PLAN_FILE",
+        hide_short_help = true
+    )]
+    plan_file: Option<PathBuf>,
+    #[command(flatten)]
+    parameters: ParameterFlags<All>,
+    /// Tune the plan for its budget again
+    ///
+    /// Tunes --hops, --fetch-cost and --value-known, unless they are given.
+    #[arg(long, help_heading = None)]
+    tune: bool,
+}
+
+#[derive(Clone, Debug)]
+struct All;
+
+impl Selection for All {
+    fn includes(_: &Parameter) -> bool {
+        true
+    }
+
+    fn heading(parameter: &Parameter) -> Option<&'static str> {
+        if Self::is_short(parameter) {
+            return None;
+        }
+        match parameter.section {
+            Section::Plan => Some("Advanced: the method"),
+            Section::Cores => Some("Advanced: method cores"),
+            Section::Cover => Some("Advanced: methods that cover each site (all but cores)"),
+            Section::Web => Some(OVER_WEB),
+            Section::Policies => Some("Policies (any method)"),
+        }
+    }
+
+    /// Only what most users need is in the short help.
+    fn is_short(parameter: &Parameter) -> bool {
+        ["goal", "seeds", "budget", "max-per-site", "exclude", "pin"].contains(&&*parameter.name)
+    }
+}
+
+/// Reads a plan file, which may be a pipe without an end.
+fn read(path: &Path, watch: &dyn Watch) -> Result<String, CliError> {
+    let failed = |source| {
+        CliError::reading(source, |source| {
+            let path = path.to_path_buf();
+            CliError::PlanFile { path, source }
+        })
+    };
+    let bytes = Interruptible::file(path, watch)
+        .and_then(|file| file.read_at_most(MAX_PLAN_FILE))
+        .map_err(failed)?;
+    let Some(bytes) = bytes else {
+        return Err(CliError::Usage(format!(
+            "plan file {}: expected at most {} of TOML",
+            path.display(),
+            human_bytes(MAX_PLAN_FILE)
+        )));
+    };
+    String::from_utf8(bytes).map_err(|e| failed(io::Error::new(ErrorKind::InvalidData, e)))
+}
+
+impl PlanFlags {
+    pub(super) fn tune(&self) -> bool {
+        self.tune
+    }
+
+    /// Merges flags and plan file, and reads the lists that they name.
+    pub(super) fn options(self, watch: &dyn Watch) -> Result<PlanOptions, CliError> {
+        let file = match &self.plan_file {
+            None => PlanOptions::default(),
+            Some(path) => {
+                let text = read(path, watch)?;
+                let options =
+                    PlanOptions::from_toml(&text).map_err(|source| CliError::PlanText {
+                        path: path.clone(),
+                        source,
+                    })?;
+                let folder = path.parent().unwrap_or(Path::new(""));
+                options.read_lists(folder, watch)?
+            }
+        };
+        Ok(self.parameters.read(watch)?.merged_over(&file))
+    }
+}
+
+/// Formats why a range of cores was recomputed.
+fn cost_text(cost: &RecomputedCores) -> String {
+    let mut text = String::from("computed: ");
+    let runs = cost.cores.chunk_by(|a, b| a + 1 == *b);
+    let runs: Vec<String> = runs
+        .map(|run| match run {
+            [first, .., last] => format!("{first}-{last}"),
+            one => one.iter().map(ToString::to_string).collect(),
+        })
+        .collect();
+    let plural = if cost.cores.len() == 1 { "" } else { "s" };
+    append!(text, "core{plural} {}: ", runs.join(", "));
+    text.push_str(match cost.reason {
+        RecomputeReason::Cold => "no previous refresh to reuse, or --cold\n",
+        RecomputeReason::Bound => "the cached bounds prove too little\n",
+        RecomputeReason::Further => "the previous refresh did not extract them\n",
+        RecomputeReason::Changed if cost.cores.len() == 1 => {
+            "its pages or their neighbours changed\n"
+        }
+        RecomputeReason::Changed => "their pages or neighbours changed\n",
+    });
+    for change in &cost.changes {
+        let SiteChange { batch, site, pages } = change;
+        let pages = counted(*pages, "page");
+        append_line!(text, "  batch {batch}: {pages} of {site}");
+    }
+    if cost.more > 0 {
+        append_line!(text, "  and {} more (batch and site)", cost.more);
+    }
+    text
+}
+
+/// Formats the result of tuning.
+fn tuning_text(tuning: &TuningView, stored: bool) -> String {
+    let mut text = format!(
+        "tuned for a crawl of {}: {} --hops {} --fetch-cost {} --value-known {}, the best of {}{}\n",
+        counted(tuning.budget, "page"),
+        if stored {
+            "the plan now has"
+        } else {
+            "the plan would have"
+        },
+        tuning.hops,
+        tuning.fetch_cost,
+        tuning.value_known,
+        counted(tuning.trials.len(), "setting"),
+        match tuning.draws {
+            0 => ", by known pages: too few are crawled to hold some out".to_owned(),
+            draws => format!(
+                ", by a tenth of the crawled pages held out {}",
+                counted(draws, "time")
+            ),
+        }
+    );
+    for hops in &tuning.left_out {
+        append_line!(
+            text,
+            "  hops {hops}: not tried, since the searches would take too much of --tune-visits"
+        );
+    }
+    text
+}
+
+/// The refreshes of the plan that came before.
+pub(super) struct Earlier {
+    /// The first one that the history has, and how long it took, in seconds.
+    first: (RefreshId, f64),
+    /// Number of seeds of the last one.
+    seeds: u64,
+    /// Number of seeds that it shares with the new list.
+    kept: u64,
+}
+
+/// Returns what the new list is compared with; `None` if the history has no other refresh of the plan.
+pub(super) fn earlier(bank: &Bank, report: &RefreshReport) -> Result<Option<Earlier>, EngineError> {
+    // The state is opened once for both questions.
+    let bank = bank.pinned()?;
+    let history = bank.history()?;
+    let new = report.view.refresh;
+    let mut of_plan = history
+        .refreshes
+        .iter()
+        .filter(|of| of.plan == report.view.plan && of.refresh < new);
+    let Some(first) = of_plan.next() else {
+        return Ok(None);
+    };
+    let last = of_plan.next_back().unwrap_or(first);
+    let turnover = bank.turnover(&[last.refresh, new])?;
+    Ok(turnover.first().map(|of| Earlier {
+        first: (first.refresh, first.seconds),
+        seeds: of.kept + of.lost,
+        kept: of.kept,
+    }))
+}
+
+/// Formats what a refresh took over from the previous one.
+fn reuse_text(report: &RefreshReport) -> String {
+    let view = &report.view;
+    let (reused, all) = (view.steps_reused, view.steps_reused + view.steps_recomputed);
+    let is_over_web = view.parameters.scope == Some(Scope::Web);
+    let unit = match report.method {
+        Method::Cores => "core",
+        Method::Cover(_) if is_over_web => "seed",
+        Method::Cover(_) => "site",
+    };
+    if reused == 0 && is_over_web && view.parameters.tuned.is_some() && report.tuning.is_none() {
+        return "setting reused, seeds selected again".to_owned();
+    }
+    if reused == 0 {
+        return "nothing reused".to_owned();
+    }
+    format!("{} of {} reused", thousands(reused), counted(all, unit))
+}
+
+/// Formats what was selected, what the list has in common with the previous one, and how long it took.
+fn headline(report: &RefreshReport, earlier: Option<&Earlier>) -> String {
+    let view = &report.view;
+    let mut text = String::new();
+    append!(
+        text,
+        "refresh {} of plan {} ({}), state after batch {}: {}",
+        view.refresh,
+        view.plan,
+        report.method,
+        view.batch,
+        counted(view.seeds, "seed"),
+    );
+    if let Some(earlier) = earlier {
+        append!(
+            text,
+            ", {} of the previous {} kept",
+            earlier.kept,
+            earlier.seeds
+        );
+    }
+    append!(text, "; {}; {:.2} s", reuse_text(report), view.seconds);
+    if let Some((refresh, seconds)) = earlier.map(|earlier| earlier.first) {
+        append!(text, " (refresh {refresh}: {seconds:.2} s)");
+    }
+    text.push('\n');
+    text
+}
+
+/// Appends the work that a refresh took.
+fn append_costs(text: &mut String, report: &RefreshReport) {
+    let view = &report.view;
+    append_line!(
+        text,
+        "{}, {}, {}, {} read{}",
+        if view.certified {
+            "proven"
+        } else {
+            "not proven"
+        },
+        counted(view.link_visits, "link visit"),
+        counted(view.page_visits, "page visit"),
+        human_bytes(report.bytes_read),
+        report.peak_memory.map_or_else(String::new, |bytes| {
+            format!(", {} of memory", human_bytes(bytes))
+        })
+    );
+    if let Some(steps) = &report.steps {
+        let StepsView {
+            bound_inherited,
+            proven,
+            repaired,
+            bound_recomputed,
+            computed,
+            ..
+        } = steps;
+        append_line!(
+            text,
+            "steps reused: {bound_inherited} by an earlier bound, {proven} by their own, {repaired} by a repaired one, \
+             {bound_recomputed} by a new one; {computed} recomputed"
+        );
+    } else if !report.view.cold && report.components > 0 {
+        append_line!(
+            text,
+            "verified: {} of {}; {} loaded",
+            report.components_verified,
+            counted(report.components, "component"),
+            counted(report.pages_loaded, "page")
+        );
+    }
+}
+
+/// Formats the report as text. `earlier` has the refreshes before a refresh that is stored.
+pub(super) fn refresh_text(
+    report: &RefreshReport,
+    earlier: Option<&Earlier>,
+    stored: bool,
+    verbose: bool,
+) -> String {
+    let mut text = headline(report, earlier);
+    if verbose {
+        append_costs(&mut text, report);
+    }
+    if let Some(short) = report.shortage {
+        answers::write_shortage(&mut text, short, report.view.seeds);
+    }
+    if let Some(policy) = &report.view.policy {
+        answers::write_policy(&mut text, policy);
+    }
+    if let Some(stars) = report.stars {
+        answers::write_stars(&mut text, stars);
+    }
+    if let Some(tuning) = &report.tuning {
+        text.push_str(&tuning_text(tuning, stored));
+    }
+    for cost in report.costs.iter().flatten() {
+        text.push_str(&cost_text(cost));
+    }
+    if !report.pruned.is_empty() {
+        let numbers: Vec<String> = report.pruned.iter().map(ToString::to_string).collect();
+        append_line!(
+            text,
+            "{}: refresh{} {}",
+            if stored {
+                "deleted"
+            } else {
+                "would be deleted"
+            },
+            if numbers.len() == 1 { "" } else { "es" },
+            numbers.join(", ")
+        );
+    }
+    if let Some(verdict) = &report.verdict {
+        append_line!(text, "{}", answers::verdict_sentence(verdict));
+    }
+    text
 }

@@ -9,9 +9,8 @@ use seedbank::display::{counted, escape_controls};
 use seedbank::ingest::address;
 use seedbank::report::{Commands, Report, ReportRequest, page};
 
-use super::atomic_file::{AtomicFile, Destination, persist_all};
 use super::failure::CliError;
-use super::output::write_remote;
+use super::output::{AtomicFile, Destination, persist_all, write_remote};
 use super::session::{Outcome, Session};
 use super::values::{FormatArgs, WhichArgs, integer};
 
@@ -69,12 +68,7 @@ pub(super) fn run(args: ReportArgs, session: &Session) -> Result<Outcome, CliErr
         max_sites: args.max_sites,
         rng_seed: args.rng_seed,
     };
-    let report = session.run(|watch| {
-        session
-            .bank(&args.bank)
-            .watched(watch.clone())
-            .report(&request)
-    })?;
+    let report = session.with_bank(&args.bank, |bank| bank.report(&request))?;
     write(&report, &args.bank, &args.out, &json)?;
     args.format.format.print(&report, |report| {
         format!(
@@ -138,6 +132,10 @@ fn json_path(bank: &Path, out: &Path) -> Result<PathBuf, CliError> {
 
 /// Returns whether a file contains the data of an earlier report.
 fn is_report(file: &Path) -> bool {
+    // A pipe is no report, and reading it would wait.
+    if !std::fs::metadata(file).is_ok_and(|metadata| metadata.is_file()) {
+        return false;
+    }
     let Ok(bytes) = std::fs::read(file) else {
         return false;
     };

@@ -4,14 +4,13 @@ use std::cmp::Ordering;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use seedbank::answers::{ScoreFormat, ScoreWriter};
 use seedbank::display::counted;
 use seedbank::engine::EngineError;
 use seedbank::engine::scores::{PageScore, ScoresReport, ScoresRequest};
-use seedbank::render::{ScoreFormat, ScoreWriter};
 
-use super::compressed::Compressed;
 use super::failure::CliError;
-use super::output::parquet_to;
+use super::output::{Compressed, parquet_to};
 use super::session::{Outcome, Session};
 use super::values::{integer, named};
 

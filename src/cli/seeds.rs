@@ -4,14 +4,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use seedbank::answers::{SeedFormat, split_seeds, verdict_sentence, write_seeds};
 use seedbank::display::{counted, is_or_are};
 use seedbank::engine::query::Seed;
 use seedbank::engine::{Bank, EngineError};
-use seedbank::render::{SeedFormat, split_seeds, verdict_sentence, write_seeds};
 
-use super::atomic_file::{AtomicFile, Destination, persist_all};
 use super::failure::CliError;
-use super::output::{Output, parquet_to};
+use super::output::{AtomicFile, Destination, Output, parquet_to, persist_all};
 use super::session::{Outcome, Session};
 use super::values::{WhichArgs, integer, named};
 

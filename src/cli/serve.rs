@@ -1,12 +1,11 @@
 //! `serve`: shows the bank in a browser, and answers programs.
 
-use std::fs;
-use std::io::Read;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use seedbank::serve::{ServeRequest, Server, Token};
+use seedbank::watch::WaitingInput;
 
 use super::failure::CliError;
 use super::output::print;
@@ -15,7 +14,7 @@ use super::session::{Outcome, Session};
 /// The maximum size of a token file in bytes.
 const MAX_TOKEN: u64 = 4096;
 
-const EXAMPLES: &str = "\
+const SERVE_EXAMPLES: &str = "\
 Examples:
   seedbank serve bank                             then open http://127.0.0.1:7878/
   seedbank serve bank --listen 127.0.0.1:0        on a free port, which is printed
@@ -31,7 +30,7 @@ put a proxy with TLS in front of the server.";
 /// Shows the published state, follows new batches and refreshes, and changes nothing. Ctrl-C or SIGTERM
 /// stops the server.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = SERVE_EXAMPLES)]
 pub(super) struct ServeArgs {
     /// The bank
     bank: PathBuf,
@@ -59,7 +58,7 @@ fn host(text: &str) -> Result<String, String> {
     }
 }
 
-pub(super) fn run(args: ServeArgs, session: &Session) -> Result<Outcome, CliError> {
+pub(super) fn serve(args: ServeArgs, session: &Session) -> Result<Outcome, CliError> {
     let token = args.token_file.as_deref().map(token).transpose()?;
     let is_open = !args.listen.ip().is_loopback();
     let has_token = token.is_some();
@@ -99,15 +98,12 @@ fn address(text: &str) -> Result<SocketAddr, &'static str> {
 /// Reads the token from a file, without the line end that editors add.
 fn token(path: &Path) -> Result<Token, CliError> {
     let usage = |what: String| CliError::Usage(format!("--token-file {}: {what}", path.display()));
-    let mut bytes = Vec::new();
-    let read =
-        fs::File::open(path).and_then(|file| file.take(MAX_TOKEN + 1).read_to_end(&mut bytes));
-    read.map_err(|e| usage(e.to_string()))?;
-    if bytes.len() as u64 > MAX_TOKEN {
+    let read = WaitingInput::file(path).and_then(|file| file.read_small(MAX_TOKEN));
+    let Some(mut bytes) = read.map_err(|e| usage(e.to_string()))? else {
         return Err(usage(format!(
             "expected a token of at most {MAX_TOKEN} bytes"
         )));
-    }
+    };
     while bytes.last().is_some_and(u8::is_ascii_whitespace) {
         bytes.pop();
     }

@@ -196,6 +196,15 @@ impl Session {
         work(&self.watch()?).map_err(Into::into)
     }
 
+    /// Queries a bank with a watch, see [`Session::watch`].
+    pub(super) fn with_bank<T, E: Into<CliError>>(
+        &self,
+        bank: &Path,
+        query: impl FnOnce(&Bank) -> Result<T, E>,
+    ) -> Result<T, CliError> {
+        self.run(|watch| query(&self.bank(bank).watched(watch.clone())))
+    }
+
     /// Returns a watch for long work, which shows progress on a terminal and stops the work at Ctrl-C.
     pub(super) fn watch(&self) -> Result<Progress, CliError> {
         catch_signals().map_err(CliError::Signals)?;

@@ -3,18 +3,17 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use seedbank::answers::{Table, refusal, verdict_ratio};
 use seedbank::display::{counted, escape_controls};
 use seedbank::engine::maintenance::TableGroup;
 use seedbank::engine::query::{
     Balance, Division, LastBatch, PlanView, SeedStates, Status, TableSize,
 };
 use seedbank::ingest::{SiteMode, UrlRules};
-use seedbank::render::{refusal, verdict_ratio};
 
 use super::failure::CliError;
-use super::metrics_file::MetricsArgs;
+use super::output::MetricsArgs;
 use super::session::{Outcome, Session};
-use super::table::aligned;
 use super::values::{FormatArgs, human_age, human_bytes, kind_name, time};
 
 const EXAMPLES: &str = "\
@@ -246,19 +245,13 @@ fn sizes(status: &Status, total: u64) -> String {
     let mut by_size: Vec<&TableSize> = status.tables.iter().collect();
     // Ties by name, so that equal states print the same text.
     by_size.sort_by(|a, b| b.bytes.cmp(&a.bytes).then(a.table.cmp(&b.table)));
-    let rows: Vec<Vec<String>> = by_size
-        .iter()
-        .map(|table| {
-            vec![
-                table.table.clone(),
-                table.group.name().to_owned(),
-                format!("about {}", table.entries),
-                human_bytes(table.bytes),
-                share(table.bytes),
-            ]
-        })
-        .collect();
-    let mut text = aligned(&["table", "of", "keys", "on disk", "share"], &rows);
+    let table = Table::of("sizes", "", by_size)
+        .word("table", "table", |table| &table.table)
+        .word("of", "of", |table| table.group.name())
+        .word("keys", "keys", |table| format!("about {}", table.entries))
+        .word("bytes", "on disk", |table| human_bytes(table.bytes))
+        .word("share", "share", |table| share(table.bytes));
+    let mut text = table.done().aligned();
     for group in &status.groups {
         let note = match (group.group, status.bits_per_link) {
             (TableGroup::Links, Some(bits)) => {

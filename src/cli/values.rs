@@ -5,6 +5,8 @@ use std::ops::RangeInclusive;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+pub(super) use seedbank::answers::kind_name;
+use seedbank::answers::state_name;
 pub(super) use seedbank::clock::time;
 pub(super) use seedbank::display::{age as human_age, bytes as human_bytes};
 use seedbank::display::{counted, parse_count};
@@ -14,8 +16,6 @@ use seedbank::engine::query::PageState;
 use seedbank::engine::refresh::RefreshId;
 use seedbank::ingest::parse_timestamp;
 use seedbank::named_enum::NamedValue;
-pub(super) use seedbank::render::kind_name;
-use seedbank::render::state_name;
 use serde::Serialize;
 
 use super::failure::CliError;

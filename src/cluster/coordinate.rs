@@ -7,6 +7,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use seedbank_algorithms::log_rate::LogRate;
 use tracing::{debug, warn};
 
 use crate::agreement::Agreement;
@@ -65,6 +66,7 @@ pub fn coordinate(
         greeted,
         peers: members.processes().iter().map(|_| None).collect(),
         refused: None,
+        refusals: LogRate::new(),
     };
     let result = accepting.run(stop);
     let peers: Vec<_> = accepting.peers.into_iter().flatten().collect();
@@ -94,6 +96,8 @@ struct Accepting<'a> {
     peers: Vec<Option<Peer>>,
     /// The last caller that was refused, and the reason.
     refused: Option<String>,
+    /// Limits the lines about them.
+    refusals: LogRate,
 }
 
 impl Accepting<'_> {
@@ -190,7 +194,9 @@ impl Accepting<'_> {
     }
 
     fn refuse(&mut self, caller: SocketAddr, error: &GreetingError) {
-        warn!("refused a connection from {caller}: {error}");
+        if let Some(left_out) = self.refusals.admit(Instant::now()) {
+            warn!("refused a connection from {caller}: {error}{left_out}");
+        }
         self.refused = Some(format!("{caller}: {error}"));
     }
 

@@ -2,16 +2,19 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use seedbank_algorithms::watch::WaitingInput;
 use serde::Deserialize;
 
 use crate::bank_ranges;
 use crate::error::{ClusterError, MembersError};
+
+/// The longest members file, in bytes.
+const MAX_FILE: u64 = 1 << 20;
 
 /// The shortest secret, in bytes.
 const MIN_SECRET: usize = 16;
@@ -99,7 +102,7 @@ impl Members {
     }
 
     fn try_read(path: &Path) -> Result<Self, MembersError> {
-        let text = fs::read_to_string(path).map_err(MembersError::Read)?;
+        let text = read_text(path).map_err(MembersError::Read)?;
         let file: MembersFile =
             toml::from_str(&text).map_err(|error| MembersError::syntax(error, &text))?;
         let processes = processes(&file.process)?;
@@ -207,33 +210,41 @@ fn is_address(text: &str) -> bool {
     is_host && port.parse::<u16>().is_ok_and(|port| port > 0)
 }
 
+/// Reads the members file.
+fn read_text(path: &Path) -> io::Result<String> {
+    let bytes = WaitingInput::file(path)?.read_small(MAX_FILE)?;
+    let too_long = || io::Error::other(format!("expected at most {MAX_FILE} bytes"));
+    String::from_utf8(bytes.ok_or_else(too_long)?)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
 /// Reads the secret and derives the key from it.
 fn read_secret(path: &Path) -> Result<Key, MembersError> {
     let failed = |source: io::Error| MembersError::Secret {
         path: path.to_owned(),
         source,
     };
-    let file = File::open(path).map_err(failed)?;
+    let input = WaitingInput::file(path).map_err(failed)?;
     // The mode of the open file: the path could name another one by now.
-    let mode = file.metadata().map_err(failed)?.permissions().mode() & 0o777;
+    let mode = input.metadata().map_err(failed)?.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {
         return Err(MembersError::SecretMode {
             path: path.to_owned(),
             mode,
         });
     }
-    let mut secret = Vec::new();
-    file.take(MAX_SECRET as u64 + 1)
-        .read_to_end(&mut secret)
-        .map_err(failed)?;
+    let wrong_length = |found| MembersError::SecretLength {
+        path: path.to_owned(),
+        min: MIN_SECRET,
+        max: MAX_SECRET,
+        found,
+    };
+    let secret = input.read_small(MAX_SECRET as u64).map_err(failed)?;
+    // How long a longer one is does not matter.
+    let secret = secret.ok_or_else(|| wrong_length(MAX_SECRET + 1))?;
     let secret = secret.trim_ascii();
     if !(MIN_SECRET..=MAX_SECRET).contains(&secret.len()) {
-        return Err(MembersError::SecretLength {
-            path: path.to_owned(),
-            min: MIN_SECRET,
-            max: MAX_SECRET,
-            found: secret.len(),
-        });
+        return Err(wrong_length(secret.len()));
     }
     Ok(Key(blake3::derive_key(KEY_CONTEXT, secret)))
 }

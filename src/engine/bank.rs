@@ -67,7 +67,7 @@ impl Bank {
     /// databases, from 1 to 1,024. It is used as any other bank, and gives the same results. Sites belong to
     /// databases by name.
     ///
-    /// Backup, restore, repair, compaction and migration to another folder are not supported yet.
+    /// Backup, restore, repair and compaction need all databases on this machine.
     ///
     /// ```
     /// use seedbank::engine::Bank;
@@ -89,7 +89,7 @@ impl Bank {
     /// # Errors
     ///
     /// If there is no bank, or if it cannot be read, is damaged or has another format. A handle to such
-    /// a bank, for [`repair`](Self::repair) and [`migrate`](Self::migrate), comes from [`Bank::at`].
+    /// a bank, for [`repair`](Self::repair), comes from [`Bank::at`].
     ///
     /// ```
     /// use seedbank::engine::Bank;

@@ -30,7 +30,7 @@ pub(super) fn learned_values(
     let batches = applied_batches(store)?;
     let last = store.last_fetch()?;
     let next = next_crawl(&batches);
-    let fetched = read_records(store, image, watch, |_, page| page.fetched)?;
+    let fetched = read_records(store, image, watch, |_, _, record| record.fetched)?;
     let since = |slot: u32| next.saturating_sub(fetched[slot as usize].unwrap_or(last));
     let mut sums = vec![Yield::default(); image.slots()];
     let yields = match communicator {

@@ -1,10 +1,9 @@
-//! Maintenance of a bank: backup and restore, compaction, and format migration.
+//! Maintenance of a bank: backup and restore, and compaction.
 
 // Types of requests and answers that other crates declare.
-pub use seedbank_store::tables::FORMAT;
 pub use seedbank_store::{
     BackupReport, BackupRequest, BackupSummary, BackupView, Backups, BankCheck, CompactReport,
-    DamagedBackup, ImageCheck, Lost, MigrateReport, RepairReport, RepairedPart, RestoreReport,
+    DamagedBackup, Format, ImageCheck, Lost, PartRepair, RepairReport, RepairedPart, RestoreReport,
     StateCheck, TableGroup, Verdict,
 };
 
@@ -60,8 +59,7 @@ impl Bank {
     /// parts as it had.
     ///
     /// Every file is compared with its recorded checksum while it is copied. If one is damaged, the
-    /// error names the latest undamaged backup. The bank has the format that it had when it was backed
-    /// up; the next writer migrates it to this build's.
+    /// error names the latest undamaged backup. A backup of a bank of another format is refused.
     ///
     /// [`Bank::backup`] has an example.
     ///
@@ -129,34 +127,6 @@ impl Bank {
         // Reopening starts a new MANIFEST, without the key bounds of deleted files.
         self.open_writer(true, watch)?.replace_states()?;
         Ok(report)
-    }
-
-    /// Migrates the bank to this build's format, as the next writer would. Does nothing if the bank
-    /// has that format. If killed, the next writer completes the migration.
-    ///
-    /// If `wait` is set, waits for another writer to finish.
-    ///
-    /// ```
-    #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-    /// let report = bank.migrate(false)?;
-    /// assert_eq!((report.from, report.to), (FORMAT, FORMAT));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn migrate(&self, wait: bool) -> Result<MigrateReport> {
-        Ok(seedbank_store::migrate(self.path(), wait, self.watch())?)
-    }
-
-    /// Creates a bank in this build's format from the published state, atomically, in a folder that
-    /// does not exist or is empty. This bank is unchanged, and other processes may write to it
-    /// meanwhile.
-    ///
-    /// Cost: reads all tables once to verify their checksums, and copies the files.
-    pub fn migrate_to(&self, new: impl AsRef<Path>) -> Result<MigrateReport> {
-        Ok(seedbank_store::migrate_to(
-            self.path(),
-            new.as_ref(),
-            self.watch(),
-        )?)
     }
 }
 

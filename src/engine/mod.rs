@@ -8,12 +8,13 @@
 //! | `cluster` | cluster banks over several processes |
 //! | `rounds` | jobs that all these processes do together |
 //! | `remote` | remote files in place of local ones |
-//! | `policy` | which pages may be seeds, and how many of them |
+//! | `eligibility` | rules about single pages: which may be seeds, and why others may not |
+//! | `policy` | lists, pins, and how many seeds |
 //! | `plan` | a method with its parameters, under a name |
 //! | `history` | previous versions of pages; successors of dead seeds |
 //! | `ingest` | applies a batch of records to the bank |
 //! | `learned_values` | the new links that fetches of pages are expected to bring |
-//! | `maintenance` | backup, restore, compaction, format migration |
+//! | `maintenance` | backup, restore, compaction |
 //! | `refresh` | runs a plan: by `cores`, by `cover` of sites or `global` over the web |
 //! | `query` | queries: seeds, cores, history, status; explanations; differences |
 //! | `export` | the whole state as records that make another bank |
@@ -26,6 +27,7 @@ mod bank;
 mod chunk_shape;
 mod clock;
 pub mod cluster;
+mod eligibility;
 pub mod error;
 pub mod evaluate;
 pub mod export;
@@ -40,6 +42,9 @@ pub mod plan;
 pub mod policy;
 mod process_server;
 mod processes;
+#[cfg(test)]
+#[path = "../../tests/support/properties.rs"]
+mod properties;
 pub mod query;
 pub mod refresh;
 pub mod remote;

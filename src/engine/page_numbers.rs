@@ -53,13 +53,6 @@ impl PageNumbers {
         Some(self.places[from + at])
     }
 
-    /// Returns the numbers of those pages that are in the map, ascending.
-    pub(super) fn numbers_of(&self, pages: impl Iterator<Item = PageId>) -> Vec<u32> {
-        let mut numbers: Vec<u32> = pages.filter_map(|page| self.number_of(page)).collect();
-        numbers.sort_unstable();
-        numbers
-    }
-
     /// Iterates over the pages by id, with their numbers.
     pub(super) fn by_id(&self) -> impl Iterator<Item = (PageId, u32)> {
         let sites = (0..).zip(self.sites.windows(2));

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use super::bank::Bank;
 use super::error::Result;
-use super::export::service::ExportService;
-use super::ingest::exchange::request;
-use super::ingest::team::session::IngestSessions;
+use super::export::chunk::UrlRequest;
+use super::export::processes::export_share;
+use super::ingest::processes::ingest_share;
 use super::processes::Processes;
-use super::refresh::cover::site_service::SiteService;
+use super::refresh::cover::site_requests::SiteService;
 use super::refresh::share_service::ShareService;
-use super::rounds::request::JobRequest;
+use super::rounds::request::{JobRequest, Kind};
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::RemoteProcess;
 
@@ -20,10 +20,8 @@ use seedbank_store::RemoteProcess;
 /// writes its parts, and takes part in ingests, in exports, and in selections on sites, over the web and by cores.
 pub struct ProcessServer {
     processes: Arc<Processes>,
-    ingests: IngestSessions,
     sites: SiteService,
     shares: ShareService,
-    exports: ExportService,
 }
 
 impl ProcessServer {
@@ -41,11 +39,15 @@ impl ProcessServer {
     ) -> Result<Self> {
         Ok(Self {
             processes: Arc::new(Processes::new(process, bank, own, watch)?),
-            ingests: IngestSessions::default(),
             sites: SiteService::default(),
             shares: ShareService::default(),
-            exports: ExportService::default(),
         })
+    }
+
+    /// Returns this process.
+    #[cfg(test)]
+    pub(super) const fn processes(&self) -> &Arc<Processes> {
+        &self.processes
     }
 
     /// Returns the number of parts of the bank.
@@ -63,17 +65,21 @@ impl ProcessServer {
     /// Answers a request of another process. Many threads may call at once.
     pub fn answer(&self, request: &[u8]) -> Result<Vec<u8>> {
         let processes = &self.processes;
-        if let Some((kind, body)) = request::parse(request)? {
-            return self.ingests.answer(processes, kind, body);
-        }
         if let Some(request) = JobRequest::parse(request)? {
-            return self.shares.answer(processes, request);
+            let share = match request.kind {
+                Kind::Ingest => ingest_share,
+                Kind::Export => export_share,
+                _ => return self.shares.answer(processes, request),
+            };
+            let job = processes.job(request.job)?;
+            job.own(share(processes, &job, request.body))?;
+            return Ok(Vec::new());
         }
         if let Some(job) = SiteService::parse(request) {
             return self.sites.answer(processes, job);
         }
-        if let Some(request) = ExportService::parse(request) {
-            return self.exports.answer(processes, request);
+        if let Some(request) = UrlRequest::parse(request)? {
+            return request.answer(processes);
         }
         Ok(processes.parts.answer(request, &*processes.watch)?)
     }

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::error::{EngineError, Result};
-use super::rounds::job::Job;
+use super::rounds::call_all::Others;
+use super::rounds::job::{Job, JobWatch};
+use super::rounds::request::Kind;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::{
     OtherProcesses, PartServer, PublishedParts, PublishedState, RemoteProcess, StoreError,
@@ -19,9 +21,7 @@ pub(super) struct Processes {
     /// Its parts of the bank.
     pub(super) parts: PartServer,
     pub(super) watch: Arc<dyn Watch + Send>,
-    others: OnceLock<Others>,
-    /// Where entries of other processes go; `None` while none are expected.
-    receiver: Mutex<Option<Arc<dyn ReceiveEntries>>>,
+    others: OnceLock<Connected>,
     /// The job that this process takes part in, if there is one.
     job: Mutex<Option<Arc<Job>>>,
     /// The number of jobs that this process has numbered.
@@ -30,14 +30,8 @@ pub(super) struct Processes {
     published: Mutex<Option<(PublishedState, Arc<PublishedParts>)>>,
 }
 
-/// Receives entries that other processes send.
-pub(super) trait ReceiveEntries: Send + Sync {
-    /// Adds the entries of a request.
-    fn receive(&self, entries: &[u8]) -> Result<(), StoreError>;
-}
-
 /// The other processes.
-struct Others {
+struct Connected {
     /// The process of each part.
     owners: Vec<usize>,
     /// By number; `None` for this process.
@@ -56,7 +50,6 @@ impl Processes {
             parts: PartServer::new(bank, own)?,
             watch: Arc::new(watch),
             others: OnceLock::new(),
-            receiver: Mutex::new(None),
             job: Mutex::new(None),
             jobs: AtomicU64::new(0),
             published: Mutex::new(None),
@@ -88,11 +81,38 @@ impl Processes {
         Ok(job.ok_or(ended)?)
     }
 
-    /// Ends the job with this number, if it has not ended.
+    /// Ends the job with this number, if it has not ended, and closes the published state that it reads.
     pub(super) fn end_job(&self, number: u64) {
         if let Some(job) = self.open_job().take_if(|job| job.number() == number) {
             job.end();
         }
+        self.close_published();
+    }
+
+    /// Runs a job in all processes: `own` in this one, and in the others the part that they have in the request. `read`
+    /// converts their answers. Returns the results, that of `own` first, and the others.
+    ///
+    /// Fails in all of them if one fails or is lost.
+    pub(super) fn run_in_all<T: Send>(
+        &self,
+        watch: &dyn Watch,
+        request: (Kind, &[u8]),
+        own: impl FnOnce(&dyn Watch, &Arc<Job>) -> Result<T>,
+        read: impl Fn(&[u8]) -> Result<T> + Sync,
+    ) -> Result<(Vec<T>, Others)> {
+        let job = self.begin_job(self.next_job())?;
+        let others = Others::new(job.number(), self.by_number()?);
+        let failing = job.failing();
+        let begin = (Kind::Begin, &[][..]);
+        others.call_all(failing, begin, || Ok(()), |_| Ok(()))?;
+        let watch = JobWatch { job: &job, watch };
+        let own = || watch.run(|| own(&watch, &job));
+        let results = others.call_all(failing, request, own, read);
+        // No message follows the end of the last part.
+        self.end_job(job.number());
+        // Parts that were still running may have opened something.
+        let results = results.inspect_err(|_| others.end())?;
+        Ok((results, others))
     }
 
     fn open_job(&self) -> MutexGuard<'_, Option<Arc<Job>>> {
@@ -101,7 +121,7 @@ impl Processes {
     }
 
     /// Returns a published state of the parts of this process; reads of others fail. It stays open until another one is
-    /// opened, or until [`close_published`](Self::close_published).
+    /// opened, or until the job ends.
     pub(super) fn open_published(&self, state: PublishedState) -> Result<Arc<PublishedParts>> {
         let mut published = self.published();
         if let Some((last, parts)) = &*published
@@ -115,7 +135,7 @@ impl Processes {
     }
 
     /// Closes the published state of the parts of this process once nothing reads it.
-    pub(super) fn close_published(&self) {
+    fn close_published(&self) {
         *self.published() = None;
     }
 
@@ -132,33 +152,16 @@ impl Processes {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets where entries of other processes go; `None` to refuse them.
-    pub(super) fn set_receiver(&self, receiver: Option<Arc<dyn ReceiveEntries>>) {
-        *self.receiver() = receiver;
-    }
-
-    /// Receives entries of another process.
-    pub(super) fn receive(&self, entries: &[u8]) -> Result<()> {
-        let receiver = self.receiver().clone();
-        let unexpected = StoreError::Protocol("no entries are expected");
-        Ok(receiver.ok_or(unexpected)?.receive(entries)?)
-    }
-
-    fn receiver(&self) -> MutexGuard<'_, Option<Arc<dyn ReceiveEntries>>> {
-        // It is replaced as a whole.
-        self.receiver.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Connects the other processes. Later calls have no effect.
     pub(super) fn connect(
         &self,
         owners: Vec<usize>,
         by_number: Vec<Option<Arc<dyn RemoteProcess>>>,
     ) {
-        let _ = self.others.set(Others { owners, by_number });
+        let _ = self.others.set(Connected { owners, by_number });
     }
 
-    fn others(&self) -> Result<&Others> {
+    fn others(&self) -> Result<&Connected> {
         self.others.get().ok_or_else(not_connected)
     }
 
@@ -179,7 +182,7 @@ impl Processes {
 
     /// Returns the other processes by part.
     pub(super) fn by_part(&self) -> Result<OtherProcesses> {
-        let Others { owners, by_number } = self.others()?;
+        let Connected { owners, by_number } = self.others()?;
         let mut others = OtherProcesses::default();
         for (part, owner) in (0..).zip(owners) {
             if let Some(Some(process)) = by_number.get(*owner) {

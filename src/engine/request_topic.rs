@@ -6,9 +6,7 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(super) enum RequestTopic {
-    /// An ingest in all processes.
-    Ingest = 0,
-    /// An export in all processes.
+    /// URLs of pages for an export.
     Export = 252,
     /// A job of all processes, in rounds of messages.
     Job = 253,

@@ -11,9 +11,16 @@ macro_rules! pages {
     ($($page:ident = $file:literal $(with $code:literal in $language:literal)*;)+) => {$(
         #[doc = concat!(
             "[map]: crate::guide::map\n",
+            "[not]: crate::guide::not\n",
             "[design]: crate::guide::design\n",
             "[commits]: crate::guide::commits\n",
             "[formats]: crate::guide::formats\n",
+            "[formats_records]: crate::guide::formats_records\n",
+            "[formats_tables]: crate::guide::formats_tables\n",
+            "[formats_archives]: crate::guide::formats_archives\n",
+            "[formats_graphs]: crate::guide::formats_graphs\n",
+            "[formats_crawlers]: crate::guide::formats_crawlers\n",
+            "[formats_outputs]: crate::guide::formats_outputs\n",
             "[goals]: crate::guide::goals\n",
             "[cores]: crate::guide::cores\n",
             "[cover]: crate::guide::cover\n",
@@ -41,9 +48,16 @@ macro_rules! pages {
 
 pages! {
     map = "map.md";
+    not = "not.md";
     design = "design.md";
     commits = "commits.md";
     formats = "formats.md";
+    formats_records = "formats_records.md";
+    formats_tables = "formats_tables.md";
+    formats_archives = "formats_archives.md";
+    formats_graphs = "formats_graphs.md";
+    formats_crawlers = "formats_crawlers.md";
+    formats_outputs = "formats_outputs.md";
     goals = "goals.md";
     cores = "cores.md";
     cover = "cover.md";

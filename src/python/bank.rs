@@ -11,6 +11,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use seedbank::answers::CorePage;
 use seedbank::engine::maintenance::BackupRequest;
 use seedbank::engine::query::{
     CompareRequest, DiffRequest, PageLimits, QuotaBy, QuotaRequest, SearchLimits, Seed, SiteLimits,
@@ -18,7 +19,6 @@ use seedbank::engine::query::{
 };
 use seedbank::engine::scores::{PageScore, ScoresRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
-use seedbank::render::CorePage;
 use seedbank::{EngineError, IngestRequest, RefreshRequest, Which};
 
 use crate::call::Call;
@@ -138,7 +138,7 @@ impl Bank {
 
     /// Selects seeds by a plan and stores them.
     #[pyo3(signature = (plan = None, *, cold = false, keep = None, tune = false, judge = false, replace = false,
-        explain_cost = false, dry_run = false, wait = false, share_above = None, **parameters))]
+        explain_cost = false, dry_run = false, wait = false, **parameters))]
     #[expect(
         clippy::too_many_arguments,
         clippy::fn_params_excessive_bools,
@@ -156,7 +156,6 @@ impl Bank {
         explain_cost: bool,
         dry_run: bool,
         wait: bool,
-        share_above: Option<u64>,
         parameters: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let mut call = self.0.call(py)?;
@@ -170,7 +169,6 @@ impl Bank {
             tune,
             judge,
             replace,
-            share_above,
         };
         if dry_run {
             let run = call.run(|bank| bank.dry_run(&request))?;

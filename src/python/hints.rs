@@ -1,7 +1,7 @@
 //! Advice for errors of the library, in terms of the Python package.
 
 use seedbank::display::truncated;
-use seedbank::engine::error::{BadRecords, Hint, StoreHint};
+use seedbank::engine::error::{BadRecords, Hint, StoreHint, SystemErrorKind};
 use seedbank::ingest::{RejectReason, suggest_field};
 
 /// Advice about damage.
@@ -77,6 +77,7 @@ pub(crate) fn text(hint: &Hint) -> Option<String> {
         Hint::RefreshAgain => {
             "refresh the plan again after the next batch, or name two refreshes, or another plan with `against`"
         }
+        Hint::OnePathPerLine => "give one path or address per line; check that the file is a list",
         Hint::OneUrlPerLine => "give URLs that begin with http:// or https://",
         Hint::RefreshCold => "refresh with cold=True, which recomputes it",
         Hint::Check => "`bank.check()` reports what is damaged",
@@ -84,6 +85,9 @@ pub(crate) fn text(hint: &Hint) -> Option<String> {
         Hint::LowerMinPages => "lower `min_pages`",
         Hint::SmallerList => {
             "use sites, hosts and URL prefixes where possible, or shorten the list"
+        }
+        Hint::FewerRepetitions => {
+            "use `*` or `+` in place of counts such as {1,900}, or begin the expression with `^`"
         }
         Hint::PlanByCores => "use a plan with method=\"cores\"",
         Hint::OtherSeeds => "refresh the plan, or use other URLs",
@@ -97,18 +101,18 @@ const fn store(hint: StoreHint) -> Option<&'static str> {
     Some(match hint {
         StoreHint::OtherFolder => "use a folder that does not exist or is empty",
         StoreHint::CheckPathOrCreate => "check the path, or create a bank there with `Bank.create`",
-        StoreHint::NewerBuild => "use a newer version of seedbank-engine; the bank was not changed",
-        StoreHint::NewBank => {
-            "a development version before 0.1 wrote this bank; create a new bank and ingest a snapshot"
+        StoreHint::NewerBuild => {
+            "use a newer version of seedbank-engine; the backups were not changed"
+        }
+        StoreHint::ExportWithItsBuild => {
+            "export the bank with the build that wrote it, and ingest the export into a new bank; the bank was not changed"
         }
         StoreHint::PartsOfOneState => {
-            "use the folders of all parts as the last call left them, or restore a backup"
+            "use the folders of all parts as the last call left them; `repair` of the command line brings all parts to the latest state that they share; if a part is lost, restore a backup"
         }
-        StoreHint::RestoreBackup => "restore a backup, which creates all parts of a new bank",
         StoreHint::BringParts => {
             "move, link or mount the folders of all parts in the folder `parts` of the bank"
         }
-        StoreHint::Migrate => "any call that writes migrates it",
         StoreHint::Wait => "try again when the other writer has finished, or use wait=True",
         StoreHint::Repair => {
             "`repair` of the command line repairs what it can without loss; `bank.check()` reports what is intact"
@@ -122,6 +126,7 @@ const fn store(hint: StoreHint) -> Option<&'static str> {
         StoreHint::Permissions => {
             "run as a user with access to the files, or change their permissions"
         }
+        StoreHint::System(kind) => return system(kind),
         StoreHint::CheckPathOfBackups => {
             "check the path; `bank.backup` creates a folder of backups"
         }
@@ -133,6 +138,33 @@ const fn store(hint: StoreHint) -> Option<&'static str> {
         StoreHint::BackUpAgain => {
             "if the bank still exists, `bank.backup` with verify=True repairs what it can"
         }
+        _ => return None,
+    })
+}
+
+/// Returns advice about an error of the operating system.
+const fn system(kind: SystemErrorKind) -> Option<&'static str> {
+    Some(match kind {
+        SystemErrorKind::ProcessFiles => {
+            "raise the limit on open files (`resource.setrlimit(resource.RLIMIT_NOFILE, ...)`) and try again"
+        }
+        SystemErrorKind::SystemFiles => {
+            "end programs that have many files open, or raise `fs.file-max`, and try again"
+        }
+        SystemErrorKind::Memory => "free memory, or lower `memory` and `threads`, and try again",
+        SystemErrorKind::NotPermitted => {
+            "check the owner and the attributes of the file, and the rules of SELinux or AppArmor"
+        }
+        SystemErrorKind::Transient => "try again",
+        SystemErrorKind::ReadOnly => "the file system is read-only; use a folder on another one",
+        SystemErrorKind::Locks => {
+            "mount the file system with locks, or use a folder on another one"
+        }
+        SystemErrorKind::Unsupported => {
+            "the file system lacks an operation that banks need; use a folder on another one"
+        }
+        SystemErrorKind::Device => "check the disk and try again, or restore a backup",
+        SystemErrorKind::Server => "check the connection to the file server and try again",
         _ => return None,
     })
 }

@@ -1,8 +1,9 @@
 //! Addresses of remote files.
 
+use seedbank_formats::display::truncated;
 use url::Url;
 
-use crate::error::RemoteError;
+use crate::error::{MAX_ADDRESS, RemoteError};
 
 /// What an address leads to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,7 +30,12 @@ pub(crate) struct Address {
 
 impl Address {
     /// Parses an address. The key of an object is taken as it is, without decoding.
+    ///
+    /// An address that cannot be part of a request is an error here, since `object_store` would panic on it.
     pub(crate) fn parse(text: &str) -> Result<Self, RemoteError> {
+        if text.len() > MAX_ADDRESS {
+            return Err(RemoteError::TooLong(text.len()));
+        }
         let (scheme, rest) = text
             .split_once("://")
             .ok_or_else(|| RemoteError::Scheme(text.to_owned()))?;
@@ -48,6 +54,10 @@ impl Address {
         if bucket.contains(['@', ':']) {
             return Err(RemoteError::Password);
         }
+        if !bucket.bytes().all(is_bucket_character) {
+            let text = format!("no bucket is called {bucket}");
+            return Err(RemoteError::Invalid(text));
+        }
         Ok(Self {
             service,
             base: format!("{scheme}://{bucket}"),
@@ -58,7 +68,10 @@ impl Address {
     }
 
     fn http(text: &str) -> Result<Self, RemoteError> {
-        let url = Url::parse(text).map_err(|error| RemoteError::Invalid(error.to_string()))?;
+        let invalid = |error: &dyn std::error::Error| RemoteError::Invalid(error.to_string());
+        let url = Url::parse(text).map_err(|error| invalid(&error))?;
+        // Hosts of URLs may have characters that those of requests may not.
+        let _: http::Uri = url.as_str().parse().map_err(|error| invalid(&error))?;
         if !url.username().is_empty() || url.password().is_some() {
             return Err(RemoteError::Password);
         }
@@ -109,17 +122,23 @@ impl Address {
     }
 }
 
-/// Returns the name of an address without password and query, whether it is valid or not.
+/// Returns whether names of buckets and containers may contain a character.
+const fn is_bucket_character(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'$')
+}
+
+/// Returns the name of an address without password and query, whether it is valid or not; cut if it is long.
 pub(crate) fn shown(text: &str) -> String {
     let text = text.split(['?', '#']).next().unwrap_or_default();
-    match text.split_once("://") {
+    let text = match text.split_once("://") {
         Some((scheme, rest)) => {
             let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
             let host = host.rsplit('@').next().unwrap_or_default();
             format!("{scheme}://{host}{path}")
         }
         None => text.to_owned(),
-    }
+    };
+    truncated(&text).into_owned()
 }
 
 /// Returns whether a key matches a pattern. `*` matches any characters except `/`, and `**` matches any characters.
@@ -206,6 +225,34 @@ mod tests {
             Address::parse("ftp://h/a"),
             Err(RemoteError::Scheme(_))
         ));
+    }
+
+    #[test]
+    fn what_cannot_be_requested_is_no_address() {
+        let long = "x".repeat(70_000);
+        for base in ["http://h.example/", "s3://bucket/"] {
+            let address = format!("{base}{long}");
+            let bytes = address.len();
+            assert_eq!(Address::parse(&address), Err(RemoteError::TooLong(bytes)));
+            assert!(shown(&address).len() < 250);
+        }
+        // Each byte becomes three, which is still a request.
+        let encoded = format!("http://h.example/{}", "\u{e9}".repeat(8_000));
+        assert_eq!(Address::parse(&encoded).unwrap().base.len(), 48_017);
+        for wrong in [
+            "http://a\"b/",
+            "http://a{b}/x",
+            "http://a`b/x",
+            "s3://a b/x",
+            "az://a\nb/x",
+            "gs://b\u{fc}cher/x",
+        ] {
+            let parsed = Address::parse(wrong);
+            assert!(
+                matches!(parsed, Err(RemoteError::Invalid(_))),
+                "{wrong:?} {parsed:?}"
+            );
+        }
     }
 
     #[test]

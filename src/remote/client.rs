@@ -1,6 +1,7 @@
 //! The stores that addresses lead to.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,7 +36,7 @@ const LOOK_UPS: usize = 16;
 /// Finds remote files.
 pub struct Client {
     /// By bucket.
-    stores: HashMap<String, Arc<dyn ObjectStore>>,
+    stores: HashMap<String, Stores>,
     /// Connections of HTTP, which all addresses share.
     http: Option<HttpClient>,
     watch: Arc<dyn Watch + Send>,
@@ -110,9 +111,9 @@ impl Client {
     /// Lists the files that match a pattern.
     fn matching(&mut self, address: &Address) -> io::Result<Vec<Wanted>> {
         let (folder, is_flat) = address.folder();
-        let (store, prefix) = self.place(&address.sibling(folder))?;
+        let (stores, prefix) = self.place(&address.sibling(folder))?;
         let listed = {
-            let store = Arc::clone(&store);
+            let store = Arc::clone(&stores.requests);
             let list = async move {
                 let prefix = (!prefix.is_root()).then_some(prefix);
                 if is_flat {
@@ -137,34 +138,35 @@ impl Client {
         files.sort_unstable_by(|a, b| a.location.cmp(&b.location));
         let files = files.into_iter().map(|file| {
             let name = address.sibling(file.location.as_ref()).name;
-            let place = (Arc::clone(&store), file.location.clone());
+            let place = (stores.clone(), file.location.clone());
             (name, place, Some(file))
         });
         Ok(files.collect())
     }
 
-    /// Returns the store of an address, and the path in it.
+    /// Returns the stores of an address, and the path in them.
     pub(crate) fn place(&mut self, address: &Address) -> Result<Place, RemoteError> {
         let path =
             Path::parse(&address.key).map_err(|error| RemoteError::Invalid(error.to_string()))?;
         if address.service == Service::Http {
-            return Ok((self.http_store(address)?, path));
+            return Ok((self.http_stores(address)?, path));
         }
-        if let Some(store) = self.stores.get(&address.base) {
-            return Ok((Arc::clone(store), path));
+        if let Some(stores) = self.stores.get(&address.base) {
+            return Ok((stores.clone(), path));
         }
-        let store = bucket(address).map_err(|error| {
+        check_environment(std::env::vars_os())?;
+        let stores = Stores::new(|retries| bucket(address, retries)).map_err(|error| {
             RemoteError::Settings(match error {
                 object_store::Error::Generic { source, .. } => source.to_string(),
                 other => other.to_string(),
             })
         })?;
-        self.stores.insert(address.base.clone(), Arc::clone(&store));
-        Ok((store, path))
+        self.stores.insert(address.base.clone(), stores.clone());
+        Ok((stores, path))
     }
 
-    /// Returns the store of one address of HTTP, whose path and query stay as they were given.
-    fn http_store(&mut self, address: &Address) -> Result<Arc<dyn ObjectStore>, RemoteError> {
+    /// Returns the stores of one address of HTTP, whose path and query stay as they were given.
+    fn http_stores(&mut self, address: &Address) -> Result<Stores, RemoteError> {
         let failed = |error: object_store::Error| Failure::from(error).error;
         let client = if let Some(client) = &self.http {
             client.clone()
@@ -181,29 +183,57 @@ impl Client {
                 .map_err(failed)?;
             self.http.insert(client).clone()
         };
-        let store = HttpBuilder::new()
-            .with_url(&address.base)
-            .with_http_connector(Shared(client))
-            .with_retry(retries())
-            .build()
-            .map_err(failed)?;
-        Ok(Arc::new(store))
+        let store = |retries| {
+            let store = HttpBuilder::new()
+                .with_url(&address.base)
+                .with_http_connector(Shared(client.clone()))
+                .with_retry(retries)
+                .build()?;
+            Ok(Arc::new(store) as Arc<dyn ObjectStore>)
+        };
+        Stores::new(store).map_err(failed)
     }
 }
 
-/// A store and a path in it.
-pub(crate) type Place = (Arc<dyn ObjectStore>, Path);
+/// The clients of one bucket or address.
+#[derive(Clone)]
+pub(crate) struct Stores {
+    /// Tries a request again that failed.
+    pub(crate) requests: Arc<dyn ObjectStore>,
+    /// Tries nothing again: `object_store` would continue a body that was cut if the tag is the same, also a weak
+    /// one, and so join two versions of a file.
+    pub(crate) reads: Arc<dyn ObjectStore>,
+}
+
+impl Stores {
+    fn new(
+        store: impl Fn(RetryConfig) -> object_store::Result<Arc<dyn ObjectStore>>,
+    ) -> object_store::Result<Self> {
+        let no_retries = RetryConfig {
+            max_retries: 0,
+            ..retries()
+        };
+        Ok(Self {
+            requests: store(retries())?,
+            reads: store(no_retries)?,
+        })
+    }
+}
+
+/// Stores and a path in them.
+pub(crate) type Place = (Stores, Path);
 
 /// A file to look up: its name, its place, and what a listing says about it.
 type Wanted = (String, Place, Option<ObjectMeta>);
 
 /// Looks up a file, unless a listing has described it.
 async fn look_up_one(wanted: Wanted) -> Named<(String, Version)> {
-    let (name, (store, path), listed) = wanted;
+    let (name, (stores, path), listed) = wanted;
     let found = match listed {
         Some(listed) => Ok(listed),
-        None => look_up(&*store, &path).await,
+        None => look_up(&*stores.requests, &path).await,
     };
+    let store = stores.reads;
     match found {
         Ok(found) => Ok((name, Version { store, found })),
         Err(error) => Err((name, error.into())),
@@ -220,13 +250,47 @@ impl HttpConnector for Shared {
     }
 }
 
+/// The variables of the environment with the address of another service than Amazon's.
+const ENDPOINTS: [&str; 3] = ["AWS_ENDPOINT_URL", "AWS_ENDPOINT", "AWS_ENDPOINT_URL_S3"];
+
+/// Fails if a setting for storage cannot be part of a request, on which `object_store` panics.
+fn check_environment(
+    variables: impl Iterator<Item = (OsString, OsString)>,
+) -> Result<(), RemoteError> {
+    for (name, value) in variables {
+        let name = name.to_string_lossy();
+        // Those of Google are names of files and keys as JSON, and no part of a request.
+        if !name.starts_with("AWS_") && !name.starts_with("AZURE_") {
+            continue;
+        }
+        let is_path = name.ends_with("FILE") || name.ends_with("PATH");
+        let is_wrong = |byte: &u8| byte.is_ascii_control() || (!byte.is_ascii() && !is_path);
+        // What is wrong may be a secret, so that the value is not in the error.
+        if value.as_encoded_bytes().iter().any(is_wrong) {
+            let text = format!("{name} has a character that is no printable ASCII");
+            return Err(RemoteError::Settings(text));
+        }
+        if ENDPOINTS.contains(&&*name) && !is_endpoint(&value.to_string_lossy()) {
+            let text = format!("{name} is not an address such as https://storage.example:9000");
+            return Err(RemoteError::Settings(text));
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether a text is an address that requests can begin with.
+fn is_endpoint(text: &str) -> bool {
+    let is_http = |url: url::Url| matches!(url.scheme(), "http" | "https");
+    url::Url::parse(text).is_ok_and(is_http) && text.parse::<http::Uri>().is_ok()
+}
+
 /// Returns the store of a bucket, with the credentials of the environment.
-fn bucket(address: &Address) -> object_store::Result<Arc<dyn ObjectStore>> {
+fn bucket(address: &Address, retries: RetryConfig) -> object_store::Result<Arc<dyn ObjectStore>> {
     // TLS needs the cryptography that the runtime installs.
     let _ = crate::runtime::handle();
     let bucket = &address.bucket;
     // An endpoint without TLS was chosen by whoever set it.
-    let endpoint = ["AWS_ENDPOINT_URL", "AWS_ENDPOINT", "AWS_ENDPOINT_URL_S3"].map(std::env::var);
+    let endpoint = ENDPOINTS.map(std::env::var);
     let is_plain = endpoint
         .iter()
         .flatten()
@@ -238,7 +302,7 @@ fn bucket(address: &Address) -> object_store::Result<Arc<dyn ObjectStore>> {
     macro_rules! limited {
         ($builder:expr, $key:ident) => {
             $builder
-                .with_retry(retries())
+                .with_retry(retries)
                 .with_config($key::Client(ClientConfigKey::Timeout), FOREVER)
                 .with_config($key::Client(ClientConfigKey::ReadTimeout), SILENCE)
                 .with_config($key::Client(ClientConfigKey::ConnectTimeout), CONNECT)
@@ -258,7 +322,7 @@ fn bucket(address: &Address) -> object_store::Result<Arc<dyn ObjectStore>> {
     })
 }
 
-/// Returns how often one request is tried. A file that is read takes several tries of requests.
+/// Returns how often a request is tried that reads no file. Those that do are tried again by their reader.
 fn retries() -> RetryConfig {
     RetryConfig {
         backoff: BackoffConfig {
@@ -268,5 +332,39 @@ fn retries() -> RetryConfig {
         },
         max_retries: 5,
         retry_timeout: Duration::from_secs(60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_no_request_can_contain_are_refused() {
+        let check =
+            |name: &str, value: &str| check_environment([(name.into(), value.into())].into_iter());
+        for (name, value) in [
+            ("AWS_SECRET_ACCESS_KEY", "key\n"),
+            ("AWS_SESSION_TOKEN", "to\u{7f}ken"),
+            ("AZURE_STORAGE_ACCOUNT_NAME", "b\u{fc}cher"),
+            ("AWS_ENDPOINT_URL", "localhost:9000"),
+            ("AWS_ENDPOINT", ""),
+            ("AWS_ENDPOINT_URL_S3", "http://a b"),
+            ("AWS_ENDPOINT_URL", "http://h:99999"),
+        ] {
+            let checked = check(name, value);
+            let Err(RemoteError::Settings(text)) = checked else {
+                panic!("{name}={value:?}: {checked:?}");
+            };
+            assert!(text.starts_with(name) && !text.contains("key"), "{text}");
+        }
+        for (name, value) in [
+            ("AWS_ENDPOINT_URL", "http://127.0.0.1:9000/"),
+            ("AWS_CONFIG_FILE", "/home/b\u{fc}cher/config"),
+            ("GOOGLE_SERVICE_ACCOUNT_KEY", "{\n}"),
+            ("HOME", "a\nb"),
+        ] {
+            assert_eq!(check(name, value), Ok(()));
+        }
     }
 }

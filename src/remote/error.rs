@@ -2,6 +2,9 @@
 
 use std::io;
 
+/// The most bytes of an address. A request has three for each byte that is not ASCII, and HTTP allows 65,534.
+pub(crate) const MAX_ADDRESS: usize = 16 << 10;
+
 /// Why a remote file cannot be read or written. Texts contain neither passwords nor queries of addresses.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -15,6 +18,9 @@ pub enum RemoteError {
     /// The address is not valid.
     #[error("it is not a valid address: {0}")]
     Invalid(String),
+    /// The address is longer than any server accepts.
+    #[error("it has {0} bytes, and an address has at most {max}", max = MAX_ADDRESS)]
+    TooLong(usize),
     /// The address contains a user name or a password.
     #[error("it contains a user name or a password")]
     Password,
@@ -48,8 +54,8 @@ pub enum RemoteError {
     /// The server promised another length than it delivers.
     #[error("the server delivers more or less than the {0} bytes that it promised")]
     Length(u64),
-    /// The connection ended before the end of the file, and the server cannot continue there.
-    #[error("the connection was cut, and the server does not support ranges")]
+    /// The server does not deliver parts of a file, or not of a certain version.
+    #[error("the server does not support ranges of one version of the file")]
     NoRanges,
     /// The server failed, or cannot be reached.
     #[error("{0}")]
@@ -74,7 +80,7 @@ impl RemoteError {
             }
             Self::NoListing => "name the files, or give a list of their paths",
             Self::ReadOnly => "use s3://, gs:// or az://",
-            Self::NotFound | Self::Invalid(_) => "check the address",
+            Self::NotFound | Self::Invalid(_) | Self::TooLong(_) => "check the address",
             Self::LockLost => "run the same command again; what was stored so far is used",
             Self::Changed => "run the same command again once nothing writes to the file",
             Self::Length(_) => "read the file another way, for example by downloading it first",

@@ -12,7 +12,7 @@ const FIRST_DELAY: Duration = Duration::from_millis(if cfg!(test) { 2 } else { 1
 const MAX_DELAY: Duration = Duration::from_secs(10);
 
 /// How often a read may fail without bringing [`PROGRESS`] bytes in between.
-const MAX_FAILURES: u32 = 8;
+const MAX_FAILURES: u32 = 10;
 
 /// The bytes that count as progress.
 pub(crate) const PROGRESS: u64 = 256 << 10;

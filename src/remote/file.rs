@@ -48,6 +48,10 @@ impl RemoteFile for File {
         Ok(Box::new(self.stream()?))
     }
 
+    fn has_ranges(&self) -> bool {
+        self.version.has_ranges()
+    }
+
     fn read_range(&self, range: Range<u64>) -> io::Result<Vec<u8>> {
         let version = self.version.clone();
         Ok(wait(

@@ -66,10 +66,10 @@ impl Client {
             if address.service == Service::Http {
                 return Err(RemoteError::ReadOnly);
             }
-            let (store, path) = self.place(&address)?;
+            let (stores, path) = self.place(&address)?;
             Ok(Folder {
                 name: address.name.trim_end_matches('/').to_owned(),
-                store,
+                store: stores.requests,
                 path,
                 watch: Arc::clone(self.watch()),
             })

@@ -1,7 +1,8 @@
 //! A remote file read from its beginning to its end, which resumes after a cut.
 //!
 //! A task receives ahead of the reader, up to [`READ_AHEAD`] bytes. After a cut it requests the rest of the same
-//! version of the file, so that no byte is passed on twice.
+//! version of the file, so that no byte is passed on twice. If the server has no ranges, or nothing that identifies a
+//! version, it requests the whole file again, and compares the hash of the bytes that were passed on before.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -105,10 +106,19 @@ impl Read for Stream {
 /// Receives a file and sends its bytes in order; ends early if nobody reads them.
 async fn receive(version: Version, to: Sender<Result<Bytes, RemoteError>>, room: Arc<Semaphore>) {
     let length = version.length();
-    let mut offset = 0;
+    let mut has_ranges = version.has_ranges();
+    // The bytes that were passed on, and their hash.
+    let mut passed = 0;
+    let mut hasher = blake3::Hasher::new();
     let mut tries = Tries::default();
-    while offset < length {
+    while passed < length {
+        let mut offset = if has_ranges { passed } else { 0 };
+        let mut repeated_hasher = blake3::Hasher::new();
         let failure = match version.request(offset..length).await {
+            Err(failure) if has_ranges && failure.error == RemoteError::NoRanges => {
+                has_ranges = false;
+                continue;
+            }
             Err(failure) => failure,
             Ok(mut body) => loop {
                 match body.next().await {
@@ -117,8 +127,22 @@ async fn receive(version: Version, to: Sender<Result<Bytes, RemoteError>>, room:
                         return;
                     }
                     Some(Ok(mut bytes)) => {
-                        offset += bytes.len() as u64;
+                        let repeated = usize::try_from(passed - offset).unwrap_or(usize::MAX);
+                        let repeated = bytes.split_to(repeated.min(bytes.len()));
+                        offset += (repeated.len() + bytes.len()) as u64;
+                        repeated_hasher.update(&repeated);
+                        // The rest belongs to what was passed on only if the beginning is the same.
+                        if !repeated.is_empty()
+                            && offset >= passed
+                            && repeated_hasher.finalize() != hasher.finalize()
+                        {
+                            let _ = to.send(Err(RemoteError::Changed));
+                            return;
+                        }
+                        // Bytes that are read again are no progress: a server may cut each time at the same place.
                         tries.received(bytes.len());
+                        passed += bytes.len() as u64;
+                        hasher.update(&bytes);
                         while !bytes.is_empty() {
                             let part = bytes.split_to(bytes.len().min(1 << 16));
                             // Parts have at most as many bytes as there are permits.

@@ -138,6 +138,91 @@ fn a_changed_file_is_refused() {
     assert_eq!(read(&server), Err(RemoteError::Length(100_000)));
 }
 
+/// What a server says about the version of a file: its tag, and the time of its last change.
+type Said = (Option<&'static str>, Option<&'static str>);
+
+const TIME: &str = "Sat, 21 Nov 2026 04:00:00 GMT";
+
+/// Tags and times that a file may keep while it changes.
+const WEAK: [Said; 4] = [
+    (None, None),
+    (None, Some(TIME)),
+    (Some("W/\"1\""), None),
+    (Some("W/\"1\""), Some(TIME)),
+];
+
+/// The answer of a server that says this, and cuts the first read.
+fn cut_once((tag, time): Said, request: &Request) -> Answer {
+    Answer {
+        tag: tag.map(str::to_owned),
+        time,
+        cut: (request.number == 1).then_some(300_000),
+        ..Answer::right()
+    }
+}
+
+#[test]
+fn versions_that_look_the_same_are_never_joined() {
+    let wanted = bytes(600_000);
+    for said in WEAK {
+        let changes = serve(wanted.clone(), move |request| Answer {
+            version: u8::from(request.number > 1),
+            ..cut_once(said, request)
+        });
+        assert_eq!(read(&changes), Err(RemoteError::Changed), "{said:?}");
+        // It is read again from its beginning, and only once.
+        assert_eq!(changes.requests.lock().unwrap().len(), 3);
+        let stays = serve(wanted.clone(), move |request| cut_once(said, request));
+        assert!(read(&stays).unwrap() == wanted, "{said:?}");
+        for served in [changes, stays] {
+            let requests = served.requests.lock().unwrap();
+            let has_range = |request: &String| request.to_lowercase().contains("range:");
+            assert!(!requests.iter().any(has_range), "{said:?}");
+        }
+    }
+}
+
+#[test]
+fn a_strong_tag_lets_a_read_continue() {
+    let wanted = bytes(600_000);
+    let strong = (Some("\"1\""), Some(TIME));
+    let server = serve(wanted.clone(), move |request| cut_once(strong, request));
+    assert!(read(&server).unwrap() == wanted);
+    let requests = server.requests.lock().unwrap();
+    let last = requests.last().unwrap().to_lowercase();
+    assert!(last.contains("range: bytes=300000-599999"), "{last}");
+    assert!(last.contains("if-match: \"1\""), "{last}");
+    // A server that ignores the tag and does not say which version it sends is not believed.
+    let silent = serve(wanted.clone(), move |request| Answer {
+        tag: (request.number < 2).then(|| "\"1\"".to_owned()),
+        version: u8::from(request.number > 1),
+        ..cut_once(strong, request)
+    });
+    assert_eq!(read(&silent), Err(RemoteError::Changed));
+}
+
+#[test]
+fn a_read_that_is_cut_at_the_same_place_each_time_ends() {
+    let server = serve(bytes(900_000), move |request| Answer {
+        cut: (request.number > 0).then_some(600_000),
+        ..cut_once((None, None), request)
+    });
+    assert!(matches!(read(&server), Err(RemoteError::Failed(_))));
+}
+
+#[test]
+fn ranges_need_a_strong_tag() {
+    for said in WEAK {
+        let server = serve(bytes(1_000), move |request| cut_once(said, request));
+        let file = find(&server).unwrap();
+        assert!(!file.has_ranges(), "{said:?}");
+        let error = file.read_range(5..9).unwrap_err();
+        assert_eq!(RemoteError::of(&error), Some(&RemoteError::NoRanges));
+    }
+    let server = serve(bytes(1_000), |_| Answer::right());
+    assert!(find(&server).unwrap().has_ranges());
+}
+
 #[test]
 fn lengths_that_lie_are_errors() {
     // The body is shorter than promised, however often it is requested.
@@ -164,13 +249,13 @@ fn lengths_that_lie_are_errors() {
 }
 
 #[test]
-fn without_ranges_a_cut_is_an_error() {
-    let server = serve(bytes(100_000), |request| Answer {
+fn without_ranges_a_file_that_is_cut_is_read_again() {
+    let wanted = bytes(600_000);
+    let server = serve(wanted.clone(), |request| Answer {
         ranges: false,
-        cut: (request.method == "GET").then_some(50_000),
-        ..Answer::right()
+        ..cut_once((Some("\"1\""), None), request)
     });
-    assert_eq!(read(&server), Err(RemoteError::NoRanges));
+    assert!(read(&server).unwrap() == wanted);
     let whole = serve(bytes(100_000), |_| Answer {
         ranges: false,
         ..Answer::right()

@@ -54,10 +54,10 @@ impl Client {
                 return Err(RemoteError::ReadOnly);
             }
             address.check_file()?;
-            let (store, path) = self.place(&address)?;
+            let (stores, path) = self.place(&address)?;
             Ok(Upload::new(
                 address.name,
-                store,
+                stores.requests,
                 path,
                 Arc::clone(self.watch()),
             ))

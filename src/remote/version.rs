@@ -1,5 +1,8 @@
 //! Requests for one version of a remote file. Its length and tag are those of the moment at which it was found; a
 //! file that has others later is refused.
+//!
+//! Only a strong tag identifies a version (RFC 9110, 8.8.1): contents that differ can have the same weak tag, and the
+//! same time of the last change. Ranges are requested of files with a strong tag alone.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,29 +29,49 @@ impl Version {
         self.found.size
     }
 
-    /// Requests a range; fails if the file is no longer the one that was found.
+    /// Returns the tag if it is strong.
+    fn strong_tag(&self) -> Option<String> {
+        let tag = self.found.e_tag.as_deref().map(quoted)?;
+        // Listings may contain any text as tag, and on others `object_store` panics.
+        let is_strong = tag.starts_with('"') && tag.bytes().all(|byte| byte.is_ascii_graphic());
+        is_strong.then_some(tag)
+    }
+
+    /// Returns whether parts that are read by several requests are certain to be of one version.
+    pub(crate) fn has_ranges(&self) -> bool {
+        self.strong_tag().is_some()
+    }
+
+    /// Requests a range; fails if the file is no longer the one that was found, and if a part of it is requested that
+    /// may be of another version.
     pub(crate) async fn request(&self, range: Range<u64>) -> Result<Body, Failure> {
         let length = self.length();
         let is_whole = range == (0..length);
+        let tag = self.strong_tag();
+        if tag.is_none() && !is_whole {
+            return Err(RemoteError::NoRanges.into());
+        }
         let e_tag = self.found.e_tag.as_deref();
-        // A weak tag matches nothing (RFC 9110, 13.1.1); it is compared below.
-        let if_match = e_tag.filter(|tag| !tag.starts_with("W/")).map(quoted);
         let has_time = self.found.last_modified.timestamp() > 0;
         let options = GetOptions {
             // Servers that know no ranges deliver whole files all the same.
             range: (!is_whole).then_some(GetRange::Bounded(range)),
             if_unmodified_since: (e_tag.is_none() && has_time).then_some(self.found.last_modified),
-            if_match,
+            if_match: tag,
             ..GetOptions::default()
         };
         let answer = self.store.get_opts(&self.found.location, options).await?;
-        let same_tag = match (e_tag, answer.meta.e_tag.as_deref()) {
-            (Some(found), Some(now)) => quoted(found) == quoted(now),
-            _ => true,
-        };
-        let same_time = answer.meta.last_modified == self.found.last_modified;
-        if !same_tag || (e_tag.is_none() && !same_time) {
-            return Err(RemoteError::Changed.into());
+        // A weak tag or a time that differs shows a change, though an equal one excludes none.
+        match (e_tag, answer.meta.e_tag.as_deref()) {
+            (Some(found), Some(now)) if quoted(found) != quoted(now) => {
+                return Err(RemoteError::Changed.into());
+            }
+            // A server that leaves the tag out may have ignored that it was requested.
+            (Some(_), None) if !is_whole => return Err(RemoteError::NoRanges.into()),
+            (None, _) if answer.meta.last_modified != self.found.last_modified => {
+                return Err(RemoteError::Changed.into());
+            }
+            _ => {}
         }
         if answer.meta.size != length {
             return Err(RemoteError::Length(length).into());

@@ -1,17 +1,14 @@
 //! The report on a refresh, as data and as one HTML page.
 //!
 //! ```text
-//! gather.rs     queries the bank: seeds, cores, history
-//! measure.rs    runs the experiments
-//! answers.rs    the data of a report, which is also the JSON file
-//! page.rs       the page, and the values that its templates need
-//! seeds.rs      the list of seeds
-//! seeds.js      searches and sorts the list; the page is complete without it
-//! turnover.rs   how many seeds each refresh kept, gained and lost
-//! verdict.rs    whether the seeds are worth it
-//! experiments.rs, fetches.rs, crawl.rs, coverage.rs  figures of the experiments
-//! distance_map.rs  distances between cores, as inline SVG
-//! html/         templates: page.html with its sections, on top of those in src/html
+//! gather.rs       queries the bank: seeds, cores, history; runs the experiments
+//! answers.rs      the data of a report, which is also the JSON file
+//! page.rs         the page, and the values that its templates need
+//! seeds.rs        the list of seeds, and how many each refresh kept, gained and lost
+//! seeds.js        searches and sorts the list; the page is complete without it
+//! verdict.rs      whether the seeds are worth it
+//! experiments.rs  figures of the experiments
+//! html/           templates: page.html with its sections, on top of those in src/html
 //! ```
 //!
 //! The page is self-contained: it makes no requests, and its content security policy allows only the script
@@ -19,16 +16,10 @@
 //! report gives the same bytes, without the time of day or the name of the machine.
 
 mod answers;
-mod coverage;
-mod crawl;
-mod distance_map;
 mod experiments;
-mod fetches;
 mod gather;
-mod measure;
 mod page;
 mod seeds;
-mod turnover;
 mod verdict;
 
 pub use answers::{CoreMembers, CoreSummary, Report, ReportSeed, SiteShare};

@@ -9,7 +9,6 @@ use super::answers::{CoreSummary, Report, ReportSeed};
 use super::experiments;
 use super::gather::WITH_MEMBERS;
 use super::seeds;
-use super::turnover;
 use super::verdict::{self, Verdict, verdict};
 use crate::engine::evaluate::Claim;
 use crate::engine::plan::Method;

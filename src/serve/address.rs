@@ -4,10 +4,10 @@ use std::fmt::Display;
 
 use url::form_urlencoded::byte_serialize;
 
-use super::media_type::API_ROOT;
+use super::answer::API_ROOT;
 use super::security::MAX_URI_BYTES;
+use crate::answers::{Line, Part};
 use crate::html::text::{escape, put};
-use crate::render::{Line, Part};
 use seedbank_formats::display::readable;
 
 /// Reserved length in bytes for further parameters, such as a site, a refresh and a format.

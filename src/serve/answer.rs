@@ -1,16 +1,21 @@
 //! Answers to requests, and errors.
 
+use std::time::Instant;
+
 use askama::Template;
 use axum::body::{Body, Bytes};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use axum::http::{Response, StatusCode};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::media_type::MediaType;
 use crate::engine::EngineError;
 use crate::engine::error::{ErrorKind, Hint, RequestError as InvalidRequest, StoreError};
+use seedbank_algorithms::log_rate::LogRate;
+
+/// Limits the lines about failed requests, which any reader can cause.
+static FAILURES: LogRate = LogRate::new();
 
 pub(super) const HTML: &str = "text/html; charset=utf-8";
 pub(super) const JSON: &str = "application/json";
@@ -19,6 +24,36 @@ pub(super) const JSON_LINES: &str = "application/jsonl; charset=utf-8";
 pub(super) const TEXT: &str = "text/plain; charset=utf-8";
 pub(super) const CSV: &str = "text/csv; charset=utf-8";
 pub(super) const PARQUET: &str = "application/vnd.apache.parquet";
+
+/// The beginning of the addresses of the API, whose answers are JSON. It changes with a version that breaks
+/// clients.
+pub(super) const API_ROOT: &str = "/v1/";
+
+/// The address of the OpenAPI document.
+pub(super) const DOCUMENT_PATH: &str = "/openapi.json";
+
+/// The media type of an answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum MediaType {
+    Html,
+    /// A table of the page as comma-separated values.
+    Csv,
+    /// The same JSON that the command line prints; only at addresses of the API.
+    #[serde(skip_deserializing)]
+    Json,
+}
+
+impl MediaType {
+    /// Returns the media type of answers at an address, without its query.
+    pub(super) fn at(path: &str) -> Self {
+        if path == DOCUMENT_PATH || path.starts_with(API_ROOT) {
+            Self::Json
+        } else {
+            Self::Html
+        }
+    }
+}
 
 /// A complete answer.
 #[derive(Debug)]
@@ -299,7 +334,7 @@ impl From<EngineError> for RequestError {
                 "The bank was removed or moved while this server ran. The server answers again once a bank is there.",
             ),
             EngineError::Store(StoreError::OtherFormat { .. }) => Some(
-                "The format of the bank is not supported by this version of the program. Migrate the bank, or run the version that created it.",
+                "The format of the bank is not supported by this version of the program. Run the version that created it.",
             ),
             EngineError::Store(e) if e.is_damage() => Some(
                 "Check the bank on the command line; that reports the damage and how to repair it.",
@@ -319,9 +354,13 @@ impl From<EngineError> for RequestError {
             }
             _ => None,
         };
-        if status == StatusCode::INTERNAL_SERVER_ERROR || status == StatusCode::SERVICE_UNAVAILABLE
-        {
-            tracing::warn!("request failed: {}", chain(&error));
+        let is_logged = [
+            StatusCode::INTERNAL_SERVER_ERROR,
+            StatusCode::SERVICE_UNAVAILABLE,
+        ]
+        .contains(&status);
+        if is_logged && let Some(left_out) = FAILURES.admit(Instant::now()) {
+            tracing::warn!("request failed: {}{left_out}", chain(&error));
         }
         Self {
             status,

@@ -1,5 +1,6 @@
 //! Access checks for requests, and security headers for responses.
 
+use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,10 +19,8 @@ use axum::middleware::Next;
 use data_encoding::BASE64;
 use tokio::time::timeout;
 
-use super::answer::{Answer, RequestError};
-use super::connection_limiter::ConnectionSlot;
-use super::media_type::MediaType;
-use super::token::Token;
+use super::answer::{Answer, MediaType, RequestError};
+use super::connection::{ConnectionSlot, MAX_HEAD_BYTES};
 
 /// The form for a list to compare, which accepts GET and POST.
 pub(super) const COMPARE_PATH: &str = "/compare";
@@ -34,9 +33,6 @@ pub(super) const HEALTH_PATH: &str = "/healthz";
 
 /// Maximum length of a request's path and query in bytes. Pages show longer URLs without a link.
 pub(super) const MAX_URI_BYTES: usize = 16 << 10;
-
-/// Maximum size of the head of a request in bytes.
-pub(super) const MAX_HEAD_BYTES: usize = 32 << 10;
 
 /// Maximum size of a request body in bytes.
 pub(super) const MAX_BODY_BYTES: usize = 1 << 20;
@@ -340,6 +336,55 @@ pub(super) async fn enforce(
         headers.insert(name, HeaderValue::from_static(value));
     }
     response
+}
+
+/// Minimum length of a token in bytes.
+const MIN_BYTES: usize = 16;
+
+/// A secret token of at least 16 bytes. Only its hash is kept in memory.
+///
+/// ```
+/// use seedbank::serve::Token;
+///
+/// assert!(Token::new(b"too short").is_err());
+/// let token = Token::new(b"a secret of 29 bytes, or more").unwrap();
+/// assert!(token.matches(b"a secret of 29 bytes, or more"));
+/// assert!(!token.matches(b"a secret"));
+/// ```
+#[derive(Clone)]
+pub struct Token(blake3::Hash);
+
+/// Error for a token that is too short to be secure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("expected a token of at least {MIN_BYTES} bytes, found {bytes}")]
+pub struct ShortToken {
+    /// Length of the token in bytes.
+    pub bytes: usize,
+}
+
+impl Token {
+    /// Creates a token from a secret of at least 16 bytes.
+    pub fn new(secret: &[u8]) -> Result<Self, ShortToken> {
+        if secret.len() < MIN_BYTES {
+            return Err(ShortToken {
+                bytes: secret.len(),
+            });
+        }
+        Ok(Self(blake3::hash(secret)))
+    }
+
+    /// Returns whether `secret` is the token, in a time that does not depend on where they differ.
+    #[must_use]
+    pub fn matches(&self, secret: &[u8]) -> bool {
+        // blake3 compares hashes in constant time.
+        blake3::hash(secret) == self.0
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(..)")
+    }
 }
 
 #[cfg(test)]

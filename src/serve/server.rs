@@ -12,12 +12,12 @@ use tokio::sync::watch as flag;
 use tokio::task::yield_now;
 use tokio::time::{interval, sleep, timeout};
 
+use super::connection::ConnectionLimiter;
 use super::connection::{GRACE, serve};
-use super::connection_limiter::ConnectionLimiter;
 use super::executor::Executor;
 use super::pages;
 use super::security::AccessPolicy;
-use super::token::Token;
+use super::security::Token;
 use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::watch::Watch;
 

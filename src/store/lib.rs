@@ -32,12 +32,15 @@ pub use backup::{
     BackupWriter, Backups, DamagedBackup, RestoreReport, backup, backups, restore,
 };
 pub use check::{CheckReport, Finding, ImageCheck};
-pub use disk::{create_staged, disk_usage};
-pub use error::{BackupError, ReportedError, ReportedKind, StoreError, StoreHint};
-pub use graph_image::{GraphImage, HostPrefix, ImageLinks, ImageSource, PageAttributes, Run};
+pub use disk::{create_staged, disk_usage, sync_folder};
+pub use error::{BackupError, ReportedError, ReportedKind, StoreError, StoreHint, SystemErrorKind};
+pub use format::Format;
+pub use graph_image::{
+    GraphImage, HostPrefix, ImageLinks, ImageLock, ImageSource, PageAttributes, Run,
+};
 pub use maintenance::{
-    BankCheck, CompactReport, FileFinding, Lost, MigrateReport, RepairReport, RepairedPart,
-    StateCheck, Verdict, check as check_bank, migrate, migrate_to, repair,
+    BankCheck, CompactReport, FileFinding, Lost, PartRepair, RepairReport, RepairedPart,
+    StateCheck, Verdict, check as check_bank, repair,
 };
 pub use publish::{
     OtherProcesses, PartServer, PublishedParts, PublishedState, Reader, Writer, cluster_parts,
@@ -47,17 +50,16 @@ pub use publish::{
 pub use publish::{RawEntry, RawState, raw_entries, raw_flush, raw_state, raw_tables, raw_write};
 pub use rocks::database::TableSize;
 pub use sorter::{Entry, Sorted, Sorter};
-pub use table_info::{Access, Placement, TableGroup, TableInfo};
+pub use table_info::{Family, Placement, TableGroup, TableInfo};
 pub use tables::changes::{Changes, encode};
 pub use tables::codec::Malformed;
-pub use tables::entries::Entries;
-pub use tables::parts::remote_database::RemoteProcess;
+pub use tables::parts::RemoteProcess;
 pub use tables::records::{
     self, Hash128, aliases, component_cache, evidence, links, page_blocks, plan_lists,
     seed_fetches, step_cache, undo,
 };
 pub use tables::shards::SiteParts;
-pub use tables::store::Store;
+pub use tables::store::{Entries, Store};
 pub use tables::table::{FixedKey, Key, Table, Value};
 pub use tables::{
     LinkCursor, LinkScan, PageSetReader, PageSetWriter, SiteIds, SiteScan, member_order,

@@ -3,15 +3,55 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The access pattern of a table, which determines its RocksDB options.
+/// A column family: tables whose entries are in the same files.
+///
+/// A key of a table starts with the prefix of the table there. Opening a database takes several system calls for each family
+/// and each file, so tables that change together share one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Access {
-    /// Mostly point lookups: the table has a filter that saves reads of absent keys.
-    Lookup,
-    /// Mostly point lookups, with keys as long as URLs.
-    LookupByUrl,
-    /// Mostly range scans.
-    Scan,
+pub enum Family {
+    /// Sites, and the names of sites and pages. Some keys are as long as URLs.
+    Sites,
+    /// What is known of pages and rows.
+    Pages,
+    /// Batches, and what they overwrote.
+    History,
+    /// Plans, and what refreshes selected.
+    Plans,
+    /// What the next refresh can reuse.
+    Caches,
+    /// Records that a bank has once.
+    Meta,
+}
+
+impl Family {
+    /// All families, in the order in which the list of tables has them.
+    pub const ALL: [Self; 6] = [
+        Self::Sites,
+        Self::Pages,
+        Self::History,
+        Self::Plans,
+        Self::Caches,
+        Self::Meta,
+    ];
+
+    /// Returns the name of the column family.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sites => "sites",
+            Self::Pages => "pages",
+            Self::History => "history",
+            Self::Plans => "plans",
+            Self::Caches => "caches",
+            // RocksDB requires this one.
+            Self::Meta => "default",
+        }
+    }
+
+    /// Returns the family with a name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|family| family.name() == name)
+    }
 }
 
 /// A group of tables, by which `status --sizes` sums sizes up.
@@ -71,16 +111,20 @@ pub enum Placement {
 /// The declaration of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct TableInfo {
-    /// The name of its column family.
+    /// The name.
     pub name: &'static str,
+    /// The column family.
+    pub family: Family,
+    /// The first byte of its keys in the family. It is also the position in the list of all tables.
+    pub prefix: u8,
     /// The layout of a key.
     pub key: &'static str,
     /// The layout of a value.
     pub value: &'static str,
+    /// Returns the fields of a record; nothing for any other value.
+    pub layout: fn() -> String,
     /// The contents of the table.
     pub purpose: &'static str,
-    /// The access pattern.
-    pub access: Access,
     /// The group.
     pub group: TableGroup,
     /// Where its keys are in a cluster bank.

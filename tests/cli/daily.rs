@@ -217,7 +217,7 @@ fn a_bank_that_is_killed_comes_to_the_same_lists() {
         let begun = Instant::now();
         let ended = whole.runs();
         let run = begun.elapsed();
-        // A warning would be told by mail, and a bar would fill the log.
+        // cron mails a warning, and a progress bar fills the log.
         assert_eq!((ended.status, &*ended.err), (Some(0), ""), "{ended:?}");
         assert!(!ended.out.contains(['\r', '\x1b']), "{ended:?}");
         lists += u32::from(ended.out.contains("seeds.txt has another list"));
@@ -253,7 +253,7 @@ fn a_bank_that_is_killed_comes_to_the_same_lists() {
 }
 
 #[test]
-fn what_goes_wrong_is_told_by_the_status() {
+fn the_status_reports_failures() {
     let place = Place::new();
     let day0 = place.write("day0.jsonl", crate::support::command::TWO_CORES);
     let folder = scratch();
@@ -304,7 +304,7 @@ fn what_goes_wrong_is_told_by_the_status() {
         metrics.contains("\nseedbank_batches_total 3\n"),
         "{metrics}"
     );
-    // A missing setting is wrong usage; a missing bank is told by its command.
+    // A missing setting is wrong usage; the command reports a missing bank.
     let mut job = life.job();
     assert!(!job.env_remove("SEEDS").output().unwrap().status.success());
     fs::rename(life.path("bank"), life.path("moved")).unwrap();

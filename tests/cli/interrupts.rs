@@ -1,9 +1,9 @@
 //! Closed readers, Ctrl-C, and a full disk: no panic, and the bank is unchanged.
 
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
-use crate::support::command::{Place, names, record, wait};
+use crate::support::command::{Place, names, record, signal, wait};
 
 #[test]
 fn a_broken_pipe_ends_quietly() {
@@ -35,14 +35,6 @@ fn a_broken_pipe_ends_quietly() {
     }
 }
 
-/// Sends a signal, and that is all that this asks of the system.
-fn signal(name: &str, process: u32) {
-    let sent = Command::new("kill")
-        .args([name, &process.to_string()])
-        .status();
-    assert!(sent.is_ok_and(|sent| sent.success()));
-}
-
 #[test]
 fn signals_leave_the_bank_as_it_was() {
     let place = Place::with_seeds();
@@ -60,7 +52,7 @@ fn signals_leave_the_bank_as_it_was() {
             sent += record.len();
         }
         signal(name, child.id());
-        // It looks up when data arrive, and then ends.
+        // It ends whether data arrive or not.
         while pipe.write_all(records.next().unwrap().as_bytes()).is_ok() {}
         let ended = wait(child);
         assert_eq!(ended.status, Some(130), "{ended:?}");
@@ -81,8 +73,7 @@ fn a_second_signal_ends_at_once_and_the_bank_survives_it() {
     for _ in 0..(1 << 20) / record.len() {
         pipe.write_all(record.as_bytes()).unwrap();
     }
-    // It waits for data that never come, so the first signal goes unnoticed. Two that come close
-    // together may be one to the system, hence again and again.
+    // Two signals that come close together may be one to the system, hence again and again.
     while child.try_wait().unwrap().is_none() {
         signal("-INT", child.id());
         std::thread::sleep(std::time::Duration::from_millis(10));
@@ -143,21 +134,6 @@ fn a_refresh_that_is_not_done_in_time_is_1_and_stores_nothing() {
     assert_eq!(list.lines().count(), 20);
     let same = place.run(&["seeds", "bank", "--plan", "other"]).done();
     assert_eq!(same, list);
-    for bad in ["", "20", "0s", "1.5h", "soon"] {
-        let told = place
-            .run(&[
-                "refresh",
-                "bank",
-                "--method",
-                "cores",
-                "--within",
-                "0",
-                "--time-limit",
-                bad,
-            ])
-            .fails(2);
-        assert!(told.contains("1s") || told.contains("90s"), "{bad}: {told}");
-    }
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Commands that create, maintain and describe a bank; errors, exit statuses and logs of all commands.
+//! Commands that create, maintain and describe a bank; errors, exit statuses and logs of all commands. Many tests are the texts
+//! beside this file (`tests/support/transcript.rs`).
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -12,19 +13,13 @@
 
 #[cfg(unix)]
 mod backups;
-#[cfg(unix)]
-mod cluster_backups;
-mod commands;
-mod completions;
 mod daily;
-mod failures;
-mod forget;
+mod hints;
 #[cfg(unix)]
 mod interrupts;
 mod limits;
 #[cfg(unix)]
 mod links;
-mod log_lines;
 #[cfg(unix)]
 mod maintenance;
 mod metrics;
@@ -38,7 +33,6 @@ mod process_inputs;
 mod process_status;
 #[cfg(unix)]
 mod processes;
-mod refused;
 #[cfg(unix)]
 mod relays;
 mod schemas;
@@ -48,6 +42,10 @@ mod slow_networks;
 mod support;
 #[cfg(target_os = "linux")]
 mod systemd;
-mod undo;
 #[cfg(unix)]
 mod wrong_lines;
+
+crate::transcripts!(
+    "tests/cli", besides ["wrong_lines"],
+    backups commands failures forget refused
+);

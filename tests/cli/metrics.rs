@@ -14,7 +14,7 @@ use crate::support::command::{Place, names, record};
 use crate::support::prometheus::{judged_by_promtool, of, parsed};
 
 #[test]
-fn metrics_are_what_status_tells() {
+fn metrics_are_those_of_status() {
     let place = Place::with_bank();
     let collected = |args: &[&str]| {
         let ended = place.run(&[args, &["--metrics", "bank.prom"]].concat());
@@ -65,7 +65,7 @@ fn metrics_are_what_status_tells() {
         of(&later, "seeds", &[("plan", "default"), ("state", "gone")]),
         1.0
     );
-    // The same as JSON has, but for what was asked a moment later.
+    // The same as in JSON, except for ages.
     let status = place.run(&["status", "bank", "--format", "json"]).json();
     let number = |value: &serde_json::Value| value.as_f64().unwrap();
     assert_eq!(
@@ -104,7 +104,7 @@ fn the_file_is_whole_and_of_what_is_stored() {
     place.write("bank.prom", "old\n");
     let read = || fs::read_to_string(place.path("bank.prom")).unwrap();
     let before = place.state();
-    // What cannot be is told before anything is done.
+    // A file that cannot be written is reported before anything is done.
     place.write("day1.jsonl", record("http://n.example/", &[]));
     for (file, words) in [
         ("bank", "give --metrics the name of a file"),
@@ -116,8 +116,8 @@ fn the_file_is_whole_and_of_what_is_stored() {
             &["refresh", "bank", "--method", "cores", "--within", "0"],
             &["ingest", "bank", "day1.jsonl"],
         ] {
-            let told = place.run(&[args, &["--metrics", file]].concat()).fails(2);
-            assert!(told.contains(words), "{args:?}: {told}");
+            let error = place.run(&[args, &["--metrics", file]].concat()).fails(2);
+            assert!(error.contains(words), "{args:?}: {error}");
         }
     }
     // A command that fails leaves the old file.

@@ -166,13 +166,7 @@ fn answers(run: &dyn Fn(&[&str]) -> String, days: &[PathBuf]) -> Vec<String> {
         &["--plan", "sites", "--goal", "sites", "--seeds", "20"],
     ];
     let refresh = |plan: &[&str]| {
-        // All processes find the cores; by default, one finds those of so few pages.
-        let shared: &[&str] = if plan.contains(&"cores") {
-            &["--share-above", "0"]
-        } else {
-            &[]
-        };
-        run(&[&["refresh", "BANK", "-q"], plan, shared].concat());
+        run(&[&["refresh", "BANK", "-q"], plan].concat());
     };
     plans.into_iter().for_each(refresh);
     ingest(last);

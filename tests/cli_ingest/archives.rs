@@ -6,7 +6,7 @@ use flate2::write::{DeflateEncoder, GzEncoder};
 use rawzip::{CompressionMethod, ZipArchiveWriter};
 
 use crate::support::command::Place;
-use crate::support::warc::{page, records, warcinfo};
+use crate::support::warc::{answer, page, records, warcinfo};
 use crate::support::wat::{Capture, members};
 use serde_json::{Value, json};
 
@@ -99,12 +99,12 @@ fn a_wacz_is_the_warc_files_in_it() {
     ];
     let place = Place::with_bank();
     place.write("crawl.wacz", zip(&files));
-    let told = place
+    let report = place
         .run(&["ingest", "bank", "crawl.wacz", "--format", "json"])
         .json();
-    assert_eq!(told["name"], "crawl.wacz");
-    assert_eq!(told["read"]["rejects"], json!({}));
-    assert_eq!(told["read"]["passed_over"]["beside_response"], 3);
+    assert_eq!(report["name"], "crawl.wacz");
+    assert_eq!(report["read"]["rejects"], json!({}));
+    assert_eq!(report["read"]["passed_over"]["beside_response"], 3);
     let history = place.run(&["history", "bank", "--format", "json"]).done();
     assert!(history.contains("crawl.wacz"), "{history}");
     // The same files, and what the lists say of pages without an answer.
@@ -135,8 +135,11 @@ fn a_wacz_is_the_warc_files_in_it() {
     assert!(export(&place).contains("/forbidden"), "{}", export(&place));
     // By its name, and with another format.
     let args = ["ingest", "bank", "--input", "warc", "crawl.wacz"];
-    let told = place.run(&args).done();
-    assert!(told.starts_with("nothing changed: batch 1 had"), "{told}");
+    let report = place.run(&args).done();
+    assert!(
+        report.starts_with("nothing changed: batch 1 had"),
+        "{report}"
+    );
     let args = ["ingest", "bank", "--input", "urls", "crawl.wacz"];
     let error = place.run(&args).fails(3);
     assert!(
@@ -253,16 +256,14 @@ fn brotli_is_read_and_bounded() {
     // What brotli 1.2 makes of three URLs.
     let list = b"\x1b\x35\x00\xf8\x05\x76\xc0\x7e\x6f\x30\x37\x0e\x98\xc8\xb9\xb6\xd4\x03\xbc\x3d\x43\x08\x26\x9b\x36\x17\x05\x37\xe7\xc5\x00";
     place.write("urls.txt.br", list);
-    let told = place.run(&["ingest", "bank", "urls.txt.br"]).done();
-    assert!(told.contains("3 records"), "{told}");
+    let report = place.run(&["ingest", "bank", "urls.txt.br"]).done();
+    assert!(report.contains("3 records"), "{report}");
     place.write("cut.txt.br", &list[..list.len() - 3]);
     let error = place.run(&["ingest", "bank", "cut.txt.br"]).fails(3);
     assert!(error.contains("cut.txt.br is damaged brotli"), "{error}");
     // gzip in deflate: what both make of it counts.
     let long = page("http://a.example/", &" ".repeat(80 << 20));
-    let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    gzip.write_all(&long).unwrap();
-    let inner = zip(&[("a.warc", &gzip.finish().unwrap())]);
+    let inner = zip(&[("a.warc", &gzip(&long))]);
     let bombs: [(&str, &[u8]); 2] = [("bomb.br", BOMB), ("bomb.zip", &inner)];
     for (name, bomb) in bombs {
         place.write(name, bomb);
@@ -275,15 +276,62 @@ fn brotli_is_read_and_bounded() {
     }
 }
 
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(content).unwrap();
+    gzip.finish().unwrap()
+}
+
+#[test]
+fn what_is_nested_in_a_file_has_one_allowance() {
+    let place = Place::with_bank();
+    // Files of 30 MiB, compressed twice.
+    let page = page("http://a.example/", &" ".repeat(30 << 20));
+    let warc = gzip(&page);
+    let wacz = |files: usize| {
+        let names: Vec<String> = (0..files).map(|n| format!("archive/{n}.warc")).collect();
+        zip(&names
+            .iter()
+            .map(|name| (&**name, &*warc))
+            .collect::<Vec<_>>())
+    };
+    // Pages of 15 MiB, compressed twice, in a file that is not compressed.
+    let body = gzip(&gzip(&vec![b' '; 15 << 20]));
+    let http = "HTTP/1.1 200 OK\nContent-Type: text/html\nContent-Encoding: gzip, gzip\n";
+    let pages = |pages: usize| {
+        let page = |n| answer(&format!("http://b.example/{n}"), http, &body);
+        (0..pages).map(page).collect::<Vec<_>>().concat()
+    };
+    for (accepted, refused, file) in [
+        (wacz(2), wacz(3), "a.wacz"),
+        (pages(4), pages(5), "b.warc"),
+        (gzip(&pages(4)), gzip(&pages(5)), "b.warc.gz"),
+        (
+            zip(&[("c.warc", &pages(4))]),
+            zip(&[("c.warc", &pages(3)), ("d.warc", &pages(2))]),
+            "c.zip",
+        ),
+    ] {
+        place.write(file, accepted);
+        place.run(&["ingest", "bank", file]).done();
+        let before = place.state();
+        place.write(file, refused);
+        let error = place.run(&["ingest", "bank", file]).fails(3);
+        let words = format!("{file} expands to too much data: expected at most 1000 bytes");
+        assert!(error.contains(&words), "{file}: {error}");
+        assert_eq!(place.state(), before, "{file}");
+    }
+}
+
 #[test]
 fn frames_without_their_dictionary_are_refused() {
     let place = Place::with_bank();
     let file = zstd_with_dictionary(&records(&captures("a.example"), 0));
     place.write("a.warc.zst", &file);
-    let told = place
+    let report = place
         .run(&["ingest", "bank", "a.warc.zst", "--format", "json"])
         .json();
-    assert_eq!(told["read"]["records"], Value::from(3));
+    assert_eq!(report["read"]["records"], Value::from(3));
     let length = u32::from_le_bytes(file[4..8].try_into().unwrap()) as usize;
     place.write("b.warc.zst", &file[8 + length..]);
     let error = place.run(&["ingest", "bank", "b.warc.zst"]).fails(3);

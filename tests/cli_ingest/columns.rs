@@ -25,12 +25,12 @@ fn no_flag_is_needed() {
     let table = batch(&records);
     let parquet = parquet(&table, WriterProperties::default());
     place.write("a.parquet", &parquet);
-    let told = place.run(&["ingest", "bank", "a.parquet"]).done();
+    let report = place.run(&["ingest", "bank", "a.parquet"]).done();
     assert!(
-        told.starts_with("batch 1: a.parquet (delta), 2 records, "),
-        "{told}"
+        report.starts_with("batch 1: a.parquet (delta), 2 records, "),
+        "{report}"
     );
-    assert!(told.contains("links: 1 added"), "{told}");
+    assert!(report.contains("links: 1 added"), "{report}");
     // The same in any other kind of table is the same batch.
     place.write("a.jsonl", lines(&records));
     place.write("a.feather", arrow_file(&table, 9));
@@ -48,19 +48,19 @@ fn no_flag_is_needed() {
         ("a.tsv", "tsv"),
     ] {
         let args = ["ingest", "bank", "--input", input, file];
-        let told = place.run(&args).done();
+        let report = place.run(&args).done();
         assert!(
-            told.starts_with("nothing changed: batch 1 had"),
-            "{file}: {told}"
+            report.starts_with("nothing changed: batch 1 had"),
+            "{file}: {report}"
         );
         let bytes = fs::read(place.path(file)).unwrap();
-        let told = place.run_with(&["ingest", "bank", "-"], &bytes).done();
+        let report = place.run_with(&["ingest", "bank", "-"], &bytes).done();
         assert!(
-            told.starts_with("nothing changed: batch 1 had"),
-            "{file}: {told}"
+            report.starts_with("nothing changed: batch 1 had"),
+            "{file}: {report}"
         );
     }
-    // Each file is told for itself.
+    // Each file has its own format.
     let args = [
         "ingest",
         "bank",
@@ -115,7 +115,7 @@ fn bad_rows_are_listed_where_they_stand() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told() {
+fn unreadable_tables_are_refused() {
     let place = Place::with_bank();
     let table = batch(&records());
     let whole = parquet(&table, WriterProperties::default());

@@ -1,4 +1,5 @@
-//! Commands that read crawls: formats, rejected records, limits, and what they print.
+//! Commands that read crawls: formats, rejected records, limits, and what they print. Many tests are the texts beside this file
+//! (`tests/support/transcript.rs`).
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -11,22 +12,21 @@
 )]
 
 mod archives;
-mod bad_inputs;
-mod ccgraph;
 #[cfg(feature = "parquet")]
 mod columns;
 #[cfg(target_os = "linux")]
 mod crawler_texts;
-mod failures;
 mod fetch_times;
-mod if_changed;
-mod malformed;
 mod memory;
 mod reader_limits;
-mod rejects;
-mod sites;
+#[cfg(target_os = "linux")]
+mod stalled_inputs;
 #[path = "../support/mod.rs"]
 mod support;
 mod warc;
 mod wat;
-mod wrong_formats;
+
+crate::transcripts!(
+    "tests/cli_ingest", besides [],
+    fetches formats records sites
+);

@@ -27,14 +27,14 @@ fn no_flag_is_needed() {
     let place = Place::with_bank();
     let captures = captures();
     place.write("a.warc.gz", members(&records(&captures, 1)));
-    let told = place.run(&["ingest", "bank", "a.warc.gz"]).done();
+    let report = place.run(&["ingest", "bank", "a.warc.gz"]).done();
     assert!(
-        told.starts_with("batch 1: a.warc.gz (delta), 3 records, "),
-        "{told}"
+        report.starts_with("batch 1: a.warc.gz (delta), 3 records, "),
+        "{report}"
     );
     let passed = "skipped, no information on a page: 6 records: no_response 5, other_status 1\n";
-    assert!(told.contains(passed), "{told}");
-    assert!(told.contains("links: 3 added"), "{told}");
+    assert!(report.contains(passed), "{report}");
+    assert!(report.contains("links: 3 added"), "{report}");
     // The same otherwise packed, as WAT and as JSON Lines, is the same batch.
     place.write("plain.warc", records(&captures, 8).concat());
     place.write("a.wat", wat::records(&captures).concat());
@@ -46,16 +46,22 @@ fn no_flag_is_needed() {
         ("a.jsonl", "jsonl"),
     ] {
         let args = ["ingest", "bank", "--input", input, file];
-        let told = place.run(&args).done();
-        assert!(told.starts_with("nothing changed: batch 1 had"), "{told}");
+        let report = place.run(&args).done();
+        assert!(
+            report.starts_with("nothing changed: batch 1 had"),
+            "{report}"
+        );
     }
     let text = fs::read(place.path("a.warc.gz")).unwrap();
-    let told = place.run_with(&["ingest", "bank", "-"], &text).done();
-    assert!(told.starts_with("nothing changed: batch 1 had"), "{told}");
+    let report = place.run_with(&["ingest", "bank", "-"], &text).done();
+    assert!(
+        report.starts_with("nothing changed: batch 1 had"),
+        "{report}"
+    );
 }
 
 #[test]
-fn links_are_dropped_that_are_not_to_be_followed() {
+fn nofollow_links_are_dropped() {
     let place = Place::with_bank();
     place.write("a.warc", records(&captures(), 0).concat());
     for input in ["warc", "auto"] {
@@ -69,14 +75,17 @@ fn links_are_dropped_that_are_not_to_be_followed() {
             input,
             "a.warc",
         ];
-        let told = place.run(&args).done();
-        assert!(told.contains("outlinks dropped: 1: nofollow 1"), "{told}");
-        assert!(told.contains("links: 2 added"), "{told}");
+        let report = place.run(&args).done();
+        assert!(
+            report.contains("outlinks dropped: 1: nofollow 1"),
+            "{report}"
+        );
+        assert!(report.contains("links: 2 added"), "{report}");
     }
 }
 
 #[test]
-fn what_is_not_read_is_counted_and_what_is_bad_is_listed() {
+fn unread_links_are_counted_and_bad_records_listed() {
     let place = Place::with_bank();
     let html = "HTTP/1.1 200 OK\nContent-Type: text/html\n";
     let coded = answer(
@@ -100,13 +109,13 @@ fn what_is_not_read_is_counted_and_what_is_bad_is_listed() {
     let error = place.run(&["ingest", "bank", "a.warc"]).fails(3);
     assert!(error.contains("the first is record 3 of a.warc"), "{error}");
     let args = ["ingest", "bank", "a.warc", "--max-rejects", "50"];
-    let told = place.run(&args).done();
+    let report = place.run(&args).done();
     let unread = "pages whose links were not read, or not completely: 1: coding 1\n";
-    assert!(told.contains(unread), "{told}");
-    let told = place
+    assert!(report.contains(unread), "{report}");
+    let report = place
         .run(&[&args[..], &["--again", "--format", "json"]].concat())
         .json();
-    assert_eq!(told["read"]["unread"], json!({"coding": 1}));
+    assert_eq!(report["read"]["unread"], json!({"coding": 1}));
 }
 
 #[test]

@@ -26,14 +26,14 @@ fn no_flag_is_needed() {
     let place = Place::with_bank();
     let captures = captures();
     place.write("a.warc.wat.gz", members(&records(&captures)));
-    let told = place.run(&["ingest", "bank", "a.warc.wat.gz"]).done();
+    let report = place.run(&["ingest", "bank", "a.warc.wat.gz"]).done();
     assert!(
-        told.starts_with("batch 1: a.warc.wat.gz (delta), 3 records, "),
-        "{told}"
+        report.starts_with("batch 1: a.warc.wat.gz (delta), 3 records, "),
+        "{report}"
     );
     let passed = "skipped, no information on a page: 10 records: no_response 9, other_status 1\n";
-    assert!(told.contains(passed), "{told}");
-    assert!(told.contains("links: 3 added"), "{told}");
+    assert!(report.contains(passed), "{report}");
+    assert!(report.contains("links: 3 added"), "{report}");
     // The same otherwise packed, and as JSON Lines, is the same batch.
     place.write("plain.wat", records(&captures).concat());
     place.write("a.jsonl", lines(&captures));
@@ -42,15 +42,21 @@ fn no_flag_is_needed() {
         ("a.jsonl", "jsonl"),
         ("a.jsonl", "auto"),
     ] {
-        let told = place
+        let report = place
             .run(&["ingest", "bank", "--input", input, file])
             .done();
-        assert!(told.starts_with("nothing changed: batch 1 had"), "{told}");
+        assert!(
+            report.starts_with("nothing changed: batch 1 had"),
+            "{report}"
+        );
     }
     let text = fs::read(place.path("a.warc.wat.gz")).unwrap();
-    let told = place.run_with(&["ingest", "bank", "-"], &text).done();
-    assert!(told.starts_with("nothing changed: batch 1 had"), "{told}");
-    // Each file is told for itself.
+    let report = place.run_with(&["ingest", "bank", "-"], &text).done();
+    assert!(
+        report.starts_with("nothing changed: batch 1 had"),
+        "{report}"
+    );
+    // Each file has its own format.
     place.write(
         "more.jsonl",
         "{\"url\": \"http://d.example/\", \"outlinks\": []}\n",
@@ -63,10 +69,10 @@ fn no_flag_is_needed() {
         "--format",
         "json",
     ];
-    let told = place.run(&args).json();
-    assert_eq!(told["read"]["records"], 4);
+    let report = place.run(&args).json();
+    assert_eq!(report["read"]["records"], 4);
     assert_eq!(
-        told["read"]["passed_over"],
+        report["read"]["passed_over"],
         json!({"no_response": 9, "other_status": 1})
     );
     let page = place
@@ -76,14 +82,17 @@ fn no_flag_is_needed() {
 }
 
 #[test]
-fn links_are_dropped_that_are_not_to_be_followed() {
+fn nofollow_links_are_dropped() {
     let place = Place::with_bank();
     place.write("a.wat", records(&captures()).concat());
     place.write("a.jsonl", lines(&captures()));
     let args = ["ingest", "bank", "--nofollow", "drop", "a.wat"];
-    let told = place.run(&args).done();
-    assert!(told.contains("outlinks dropped: 1: nofollow 1"), "{told}");
-    assert!(told.contains("links: 2 added"), "{told}");
+    let report = place.run(&args).done();
+    assert!(
+        report.contains("outlinks dropped: 1: nofollow 1"),
+        "{report}"
+    );
+    assert!(report.contains("links: 2 added"), "{report}");
     for (args, words) in [
         (
             &["--nofollow", "drop", "--input", "jsonl", "a.jsonl"][..],

@@ -205,7 +205,7 @@ fn urlfrontier(line: &str) -> Read {
     Ok((url, metadata))
 }
 
-/// URLs that a format could stumble over, as they are given to the bank.
+/// URLs that are difficult for a format, before they are normalised.
 fn nasty() -> Vec<String> {
     let mut urls: Vec<String> = [
         "http://a.example/'single'",

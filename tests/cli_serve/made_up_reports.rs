@@ -1,10 +1,7 @@
-//! Reports with invented numbers, for tests of the page.
-//!
-//! Callers cannot create an answer of a bank themselves, so each starts as the report of a small bank
-//! with something in every part, into which the numbers are written.
+//! Reports for tests of the page: each is the report of a small bank, with more seeds and cores, longer texts, or less.
 
 use crate::support::command::{Place, TWO_CORES, record};
-use seedbank::engine::evaluate::{Claim, CoverageCurve, CoveragePoint, CoverageShare, Estimate};
+use seedbank::engine::evaluate::Estimate;
 use seedbank::engine::plan::{CoverMethod, Method, Scope};
 use seedbank::engine::query::{Cause, Change, Evidence, SuccessorView};
 use seedbank::engine::{Bank, PlanOptions};
@@ -13,9 +10,6 @@ use seedbank::report::{Commands, Report, ReportRequest, SiteShare};
 /// A URL of somebody who wants to be more than text.
 pub const HOSTILE: &str =
     "http://x.example/\"><script>alert(1)</script><img src=http://t.example/p onerror=alert(1)>";
-
-/// Pages of the made-up web.
-const WEB: f64 = 143_968.0;
 
 /// The report of a small bank with two cores, one large site, and two refreshes.
 fn real() -> Report {
@@ -86,102 +80,16 @@ pub fn of_cores(count: u32) -> Report {
         report.cores.push(core);
         report.seeds.push(seed);
     }
-    report.sites = 4321;
-    report.counters.crawled = 20_512;
-    report.counters.known = 123_456;
-    report.counters.batches = 3;
     let refresh = &mut report.refresh;
-    (refresh.at, refresh.batch, refresh.seeds) = (1_795_060_800, 3, count);
-    (refresh.seconds, refresh.link_visits) = (0.315, 18_172_326);
+    refresh.seeds = count;
     refresh.parameters = PlanOptions {
         seeds: Some(count),
         ..PlanOptions::default()
     };
-    let mut first = refresh.clone();
-    (first.refresh, first.batch, first.cold) = (1, 1, true);
-    report.previous_refreshes = vec![first];
-    crawl(&mut report);
-    fetches(&mut report);
     distances(&mut report, count);
-    coverage(&mut report);
     budget(&mut report);
     changes(&mut report);
     report
-}
-
-fn crawl(report: &mut Report) {
-    let crawl = report.crawl.as_mut().unwrap();
-    let like = crawl.depths[0].clone();
-    let mut before = (0.0, 0.0);
-    let steps = [
-        (20, 20.0),
-        (640, 300.0),
-        (9_400, 4_100.0),
-        (41_000, 27_500.0),
-        (80_000, 71_000.0),
-        (98_000, 97_500.0),
-    ];
-    let depth = |(depth, (pages, of_random)): (u32, (u32, f64))| {
-        let mut found = like.clone();
-        let reached = f64::from(pages);
-        let rank = 1.0 / f64::from(depth + 1) / WEB;
-        (found.depth, found.pages) = (depth, pages.into());
-        found.pagerank = (reached - before.0) / 120_000.0;
-        found.mean_pagerank = Some(9.0 * rank);
-        found.spam_share = Some(0.015);
-        found.value = reached * 1.4;
-        let random = &mut found.random;
-        random.pages = mean(of_random, of_random / 12.0);
-        random.pagerank = mean((of_random - before.1) / 140_000.0, 0.0025);
-        random.mean_pagerank = Some(mean(4.0 * rank, 0.4 / WEB));
-        random.spam_share = Some(mean(0.032, 0.003));
-        random.value = mean(of_random * 1.2, of_random / 10.0);
-        before = (reached, of_random);
-        found
-    };
-    crawl.depths = (0..).zip(steps).map(depth).collect();
-    crawl.state.pages = 143_968;
-    (crawl.list.seeds, crawl.list.dead, crawl.draws) = (20, 0, 20);
-    crawl.claims = [(true, "finds more pages"), (false, "finds more spam")]
-        .map(|(holds, what)| Claim {
-            claim: "made-up".to_owned(),
-            holds,
-            text: format!(
-                "The crawl from the seeds {what} than random at every depth from 1 to 5."
-            ),
-        })
-        .to_vec();
-}
-
-fn fetches(report: &mut Report) {
-    let found = report.crawl.as_mut().unwrap().fetches.as_mut().unwrap();
-    let budgets = [1_000_u32, 5_000, 20_000];
-    found.budgets = budgets.map(u64::from).to_vec();
-    (found.draws, found.held_out) = (5, 2_051);
-    let of_budget = found.lists.len() / budgets.len();
-    for (at, list) in found.lists.iter_mut().enumerate() {
-        let budget = budgets[at / of_budget];
-        list.budget = budget.into();
-        // The lists of a budget gather less and less.
-        let place = u32::try_from(at % of_budget).unwrap();
-        let value = f64::from(budget) * 0.9 / (1.0 + f64::from(place) / 4.0);
-        for found in [Some(&mut list.known), list.held_out.as_mut()]
-            .into_iter()
-            .flatten()
-        {
-            for part in [&mut found.all, &mut found.of_crawled] {
-                part.value = mean(value, value / 20.0);
-                part.crawled = mean(value * 0.8, value / 30.0);
-                part.new_pages = mean(value * 0.08, value / 99.0);
-                part.pagerank = mean(value / 40_000.0, 0.001);
-            }
-        }
-        if list.above_baselines.is_some() {
-            list.above_baselines = Some(true);
-            list.times_best_baseline = Some(mean(1.36, 0.04));
-        }
-    }
-    "Per page fetched, this is made up.".clone_into(&mut found.claims[0].text);
 }
 
 fn distances(report: &mut Report, count: u32) {
@@ -194,52 +102,6 @@ fn distances(report: &mut Report, count: u32) {
     found.distances = (0..count)
         .map(|from| (0..count).map(|to| distance(from, to)).collect())
         .collect();
-    (found.all.mean, found.all.unreachable) = (Some(5.4), 44);
-    found.neighbours.mean = Some(5.9);
-    found.graph.mean = Some(mean(5.1, 0.04));
-    found.claims.clear();
-}
-
-fn coverage(report: &mut Report) {
-    let names = [
-        (CoverMethod::Random, None, 0.0),
-        (CoverMethod::Pagerank, None, -6.0),
-        (CoverMethod::OutDegree, None, 9.0),
-        (CoverMethod::MaxOut, None, 11.0),
-        (CoverMethod::MaxWeight, Some(2), 47.0),
-        (CoverMethod::MaxScc, Some(2), 38.0),
-        (CoverMethod::RootScc, Some(2), 45.0),
-        (CoverMethod::Greedy, Some(5), 49.0),
-    ];
-    let share = |percent, improvement| CoverageShare {
-        percent,
-        above_random: improvement,
-        improvement,
-    };
-    let curves = |points: u32, by_seeds: bool| {
-        let curve = |(method, depth, most): (CoverMethod, Option<u32>, f64)| CoverageCurve {
-            method,
-            depth,
-            points: (1..=points)
-                .map(|at| {
-                    let base = 50.0 + 3.0 * f64::from(at);
-                    let more = (method != CoverMethod::Random)
-                        .then(|| mean(most * (1.2 - 0.08 * f64::from(at)), 3.1));
-                    CoveragePoint {
-                        seeds: if by_seeds { at } else { 5 },
-                        hops: if by_seeds { 5 } else { at },
-                        pages: share(mean(base, 2.0), more),
-                        value: share(mean(base, 2.5), more),
-                    }
-                })
-                .collect(),
-        };
-        names.into_iter().map(curve).collect()
-    };
-    let found = report.coverage.as_mut().unwrap();
-    (found.sites, found.eligible_sites, found.min_pages) = (120, 356, 10);
-    found.by_seeds = curves(10, true);
-    found.by_hops = curves(5, false);
     found.claims.clear();
 }
 

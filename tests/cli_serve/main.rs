@@ -19,8 +19,6 @@ mod report_paper;
 mod serve;
 #[cfg(target_os = "linux")]
 mod serve_api;
-#[cfg(target_os = "linux")]
-mod serve_bodies;
 mod serve_browser;
 #[cfg(target_os = "linux")]
 mod serve_crowds;
@@ -38,13 +36,6 @@ mod serve_person;
 #[cfg(target_os = "linux")]
 mod serve_places;
 #[cfg(target_os = "linux")]
-mod serve_requests;
-mod serve_results;
-#[cfg(target_os = "linux")]
-mod serve_slow;
-#[cfg(target_os = "linux")]
 mod serve_states;
-#[cfg(target_os = "linux")]
-mod serve_tables;
 #[path = "../support/mod.rs"]
 mod support;

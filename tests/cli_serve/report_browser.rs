@@ -234,12 +234,12 @@ fn seeds_are_searched_and_sorted() {
         const ranks = () => [...page.querySelectorAll('#seed-list tbody tr')]
           .filter(row => row.getClientRects().length).map(row => Number(row.cells[0].textContent));
         const heads = [...page.querySelectorAll('#seed-list thead th')];
-        const told = page.querySelector('[role=status]');
+        const status = page.querySelector('[role=status]');
         const found = {all: ranks().length, buttons: heads.map(head => head.firstChild.tagName)};
         const box = page.querySelector('input[type=search]');
         const search = text => { box.value = text; box.dispatchEvent(new page.defaultView.Event('input')); };
         search('HUB7.example  links');
-        found.searched = [ranks(), told.textContent];
+        found.searched = [ranks(), status.textContent];
         search('core 1');
         found.number = ranks();
         search('\"core 12\"');
@@ -247,9 +247,9 @@ fn seeds_are_searched_and_sorted() {
         search('\"core 1\"');
         found.whole = ranks();
         search('no such thing');
-        found.none = [ranks(), told.textContent];
+        found.none = [ranks(), status.textContent];
         search('');
-        found.again = [ranks().length, told.textContent];
+        found.again = [ranks().length, status.textContent];
         heads[3].firstChild.focus();
         found.focus = page.activeElement === heads[3].firstChild && heads[3].firstChild.tabIndex;
         heads[3].firstChild.click();

@@ -1,20 +1,20 @@
-//! Hundreds of connections that keep the server waiting, in every way that a client can: other
-//! requests, also from the same address, are answered within a second.
+//! Slow, idle and hundreds of connections that keep the server waiting, in every way that a client can: each is closed, and
+//! other requests, also from the same address, are answered within a second.
 //!
-//! Bug classes: an answer that is sent without a deadline, a body that blocks an active request, a
-//! rejection that keeps its connection, a client that takes the connections of others.
+//! Bug classes: an endless wait for a head or a body, an answer that is sent without a deadline, a body that blocks an active
+//! request, a rejection that keeps its connection, a client that takes the connections of others, a server that cannot stop
+//! because of an unfinished request.
 
-use std::fs;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
 
-use crate::support::command::Place;
+use crate::serve::ok;
+use crate::support::command::{Place, record};
 use crate::support::crowds::{Conduct, Crowd};
-use crate::support::http::Served;
+use crate::support::http::{Connection, Served};
 use crate::support::long;
-use crate::support::plans::refresh;
 
 /// How many milliseconds anybody may wait, whatever a crowd does.
 const SOON: u128 = 1000;
@@ -116,34 +116,26 @@ fn status(served: &Served, target: &str) -> u16 {
 }
 
 #[test]
-fn answers_that_nobody_reads_delay_no_one() {
-    let visit = Visit {
-        clients: 300,
-        conducts: &[Conduct::NeverReads],
-        stays: stay(1),
-    };
-    visit.delays_nobody(&["/healthz"]);
-}
-
-#[test]
-fn refusals_that_nobody_reads_delay_no_one() {
-    // They are for another host, or without the token.
-    let visit = Visit {
-        clients: 300,
-        conducts: &[Conduct::Refused, Conduct::Untrusted],
-        stays: stay(1),
-    };
-    visit.delays_nobody(&["/healthz", "/"]);
-}
-
-#[test]
-fn slow_bodies_delay_no_one() {
-    let visit = Visit {
-        clients: 300,
-        conducts: &[Conduct::SlowBody],
-        stays: stay(1),
-    };
-    visit.delays_nobody(&["/healthz", "/", "/compare"]);
+fn crowds_of_one_kind_delay_no_one() {
+    let crowds: [(usize, &[Conduct], &[&'static str]); 4] = [
+        (300, &[Conduct::NeverReads], &["/healthz"]),
+        // Requests for another host, or without the token.
+        (
+            300,
+            &[Conduct::Refused, Conduct::Untrusted],
+            &["/healthz", "/"],
+        ),
+        (300, &[Conduct::SlowBody], &["/healthz", "/", "/compare"]),
+        (150, &[Conduct::Compares], &["/healthz"]),
+    ];
+    for (clients, conducts, targets) in crowds {
+        let visit = Visit {
+            clients,
+            conducts,
+            stays: stay(1),
+        };
+        visit.delays_nobody(targets);
+    }
 }
 
 #[test]
@@ -153,16 +145,6 @@ fn crowds_of_all_kinds_delay_no_one() {
         clients: 300,
         conducts: &Conduct::SLOW,
         stays: stay(7),
-    };
-    visit.delays_nobody(&["/healthz"]);
-}
-
-#[test]
-fn long_lists_do_not_delay_the_word_that_the_server_is_there() {
-    let visit = Visit {
-        clients: 150,
-        conducts: &[Conduct::Compares],
-        stays: stay(1),
     };
     visit.delays_nobody(&["/healthz"]);
 }
@@ -182,12 +164,12 @@ fn who_takes_nothing_is_closed() {
                 // The state that is held open counts, and a connection that is about to close does not.
                 served.get("/");
                 sleep(Duration::from_millis(100));
-                let before = files(&served);
+                let before = served.files();
                 let crowd = Crowd::start(served.address, 1, &[conduct], &[HERE]);
                 let until = Instant::now() + SENDING;
                 // It is accepted, and then closed; the client does not come back at once.
                 for is_open in [true, false] {
-                    while (files(&served) > before) != is_open {
+                    while (served.files() > before) != is_open {
                         assert!(Instant::now() < until, "{conduct:?}, open: {is_open}");
                         sleep(Duration::from_millis(10));
                     }
@@ -202,15 +184,13 @@ fn who_takes_nothing_is_closed() {
 #[test]
 fn who_takes_an_answer_slowly_has_all_of_it() {
     let place = Place::with_bank();
-    let line = |site: u32| {
-        format!(
-            "{{\"url\":\"http://site{site}.example/\",\"outlinks\":[\"http://site{site}.example/a\"]}}\n"
-        )
+    let page = |site: u32| {
+        let url = format!("http://site{site}.example/");
+        record(&url, &[&format!("{url}a")])
     };
-    place.write("day.jsonl", (0..8000).map(line).collect::<String>());
-    place.run(&["ingest", "bank", "day.jsonl"]).done();
-    let plan = ["--method", "greedy", "--per-site", "1"];
-    place.run(&refresh(&plan[..])).done();
+    place.write("day.jsonl", (0..8000).map(page).collect::<String>());
+    ok(&place, "ingest bank day.jsonl");
+    ok(&place, "refresh bank --method greedy --per-site 1");
     let served = Served::start(&place, &["bank"]);
     let list = served.get("/seeds?format=jsonl").body;
     let request = format!(
@@ -253,19 +233,102 @@ fn a_crowd_takes_seats_from_itself() {
     let crowd = Crowd::start(served.address, 600, &[Conduct::Silent], &OTHERS[..1]);
     assert!(first.send(&kept(&served)));
     assert_eq!(first.answer(true).unwrap().status, 200);
-    let files = files(&served);
+    let files = served.files();
     assert!(files < 256 + 64, "{files} files");
     drop(crowd);
     served.stop();
 }
 
-/// How many files and connections the server has open.
-fn files(served: &Served) -> usize {
-    let open = fs::read_dir(format!("/proc/{}/fd", served.process()));
-    open.unwrap().count()
-}
-
 /// A request after which the connection is kept.
 fn kept(served: &Served) -> Vec<u8> {
     format!("GET /healthz HTTP/1.1\r\nHost: {}\r\n\r\n", served.address).into_bytes()
+}
+
+/// How long a head may take, and how long a body, each with what a busy machine adds.
+const HEAD: Duration = Duration::from_secs(13);
+const BODY: Duration = Duration::from_secs(16);
+
+/// Sends a byte twice a second until the server has enough of it; what came, and after how long.
+fn drip(mut connection: Connection, bytes: &[u8]) -> (Vec<u8>, Duration) {
+    let since = Instant::now();
+    for byte in bytes.iter().cycle() {
+        let is_over = !connection.send(&[*byte]) || since.elapsed() > BODY;
+        if is_over || connection.is_closed_within(Duration::from_millis(500)) {
+            break;
+        }
+    }
+    let took = since.elapsed();
+    (connection.rest(), took)
+}
+
+#[test]
+fn who_is_slow_is_closed_and_others_are_answered() {
+    let place = Place::with_seeds();
+    let served = Served::start(&place, &["bank"]);
+    let head = format!("GET / HTTP/1.1\r\nHost: {}\r\n", served.address);
+    let lines = ["Content-Type: text/plain", "Content-Length: 1000"];
+    let request = served.request("POST", "/compare", &lines, b"");
+    scope(|scope| {
+        for _ in 0..5 {
+            // A head of which a byte comes now and then, one of which nothing more comes, and none.
+            scope.spawn(|| {
+                let mut connection = served.connect();
+                connection.send(head.as_bytes());
+                let (came, took) = drip(connection, b"X");
+                assert_eq!(came, b"", "{}", came.escape_ascii());
+                assert!(took < HEAD, "{took:?}");
+            });
+            for start in ["", &head[..9]] {
+                let served = &served;
+                let start = start.to_owned();
+                scope.spawn(move || {
+                    let since = Instant::now();
+                    let mut connection = served.connect();
+                    connection.send(start.as_bytes());
+                    assert_eq!(connection.rest(), b"");
+                    let took = since.elapsed();
+                    assert!(took < HEAD, "{start}: {took:?}");
+                });
+            }
+        }
+        // More than lists are compared at once.
+        for _ in 0..6 {
+            // A body of which a byte comes now and then is answered that it is late.
+            scope.spawn(|| {
+                let mut connection = served.connect();
+                connection.send(&request);
+                let (came, took) = drip(connection, b"a");
+                let came = String::from_utf8_lossy(&came).into_owned();
+                assert!(came.starts_with("HTTP/1.1 408 "), "{came}");
+                assert!(came.contains("x-content-type-options: nosniff"));
+                assert!(took < BODY, "{took:?}");
+            });
+        }
+        // Meanwhile all others are answered at once.
+        let list = || served.ask("POST", "/compare", &lines[..1], b"http://h1.example/");
+        for at in 0..50 {
+            let since = Instant::now();
+            assert_eq!(served.get("/").status, 200);
+            if at % 10 == 0 {
+                assert_eq!(list().status, 200);
+            }
+            let took = since.elapsed();
+            assert!(took < Duration::from_secs(5), "{took:?}");
+            sleep(Duration::from_millis(200));
+        }
+    });
+    served.stop();
+}
+
+#[test]
+fn half_a_request_keeps_the_server_no_longer_than_it_may() {
+    let place = Place::with_seeds();
+    let served = Served::start(&place, &["bank"]);
+    let mut half = served.connect();
+    assert!(half.send(b"GET / HTTP/1.1\r\nHo"));
+    // It has been accepted and read.
+    assert_eq!(served.get("/").status, 200);
+    served.terminate();
+    served.ends(HEAD);
+    assert_eq!(half.rest(), b"");
 }

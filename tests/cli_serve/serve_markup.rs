@@ -1,8 +1,9 @@
 //! Crawled text is text: markup, scripts, quotes and characters that change the direction of a line,
 //! in URLs, names of batches, searches and lists, are displayed and never interpreted.
 
+use crate::serve::ok;
 use crate::support::command::{Place, record};
-use crate::support::http::{Answer, Served, encoded};
+use crate::support::http::{Served, encoded};
 
 /// Nothing that a crawler hands over may end an attribute, open a tag, or turn a line around.
 const NASTY: &[&str] = &[
@@ -19,63 +20,9 @@ const NASTY: &[&str] = &[
 ];
 
 /// The tags that pages of the server are made of.
-const TAGS: &[&str] = &[
-    "a",
-    "b",
-    "body",
-    "br",
-    "button",
-    "caption",
-    "circle",
-    "code",
-    "dd",
-    "desc",
-    "details",
-    "div",
-    "dl",
-    "dt",
-    "figure",
-    "figcaption",
-    "footer",
-    "form",
-    "h1",
-    "h2",
-    "h3",
-    "head",
-    "header",
-    "html",
-    "input",
-    "label",
-    "li",
-    "line",
-    "link",
-    "main",
-    "meta",
-    "nav",
-    "ol",
-    "option",
-    "p",
-    "path",
-    "pre",
-    "rect",
-    "section",
-    "select",
-    "small",
-    "span",
-    "summary",
-    "svg",
-    "g",
-    "table",
-    "tbody",
-    "td",
-    "text",
-    "textarea",
-    "th",
-    "thead",
-    "title",
-    "tr",
-    "ul",
-];
+const TAGS: &str = "\
+    a b body br button caption circle code dd desc details div dl dt figure figcaption footer form h1 h2 h3 head header html input label \
+    li line link main meta nav ol option p path pre rect section select small span summary svg g table tbody td text textarea th thead title tr ul";
 
 /// Reads a page as a browser does: every tag is one of the server's own, no attribute is a script, and
 /// every link is to a path here or to the web.
@@ -90,7 +37,10 @@ fn is_harmless(what: &str, page: &str) {
         let end = |c: char| !c.is_ascii_alphanumeric();
         let tag = rest.strip_prefix('/').unwrap_or(rest);
         let (tag, mut inside) = tag.split_at(tag.find(end).unwrap());
-        assert!(TAGS.contains(&tag), "{what}: <{tag}> in {body}");
+        assert!(
+            TAGS.split(' ').any(|known| known == tag),
+            "{what}: <{tag}> in {body}"
+        );
         loop {
             inside = inside.trim_start_matches([' ', '/', '\n']);
             if let Some(after) = inside.strip_prefix('>') {
@@ -147,16 +97,14 @@ fn nasty() -> Place {
     let name = "<script>b<img src=x onerror=y>\u{202e}.jsonl";
     place.write(name, hubs.chain(nasty).collect::<String>());
     place.run(&["ingest", "bank", "--snapshot", name]).done();
-    let refresh = [
-        "refresh", "bank", "--method", "cores", "--within", "0", "--seeds", "5",
-    ];
-    place.run(&refresh).done();
-    place.run(&refresh).done();
+    for _ in 0..2 {
+        ok(&place, "refresh bank --method cores --within 0 --seeds 5");
+    }
     place
 }
 
 #[test]
-fn what_was_crawled_is_shown_and_never_obeyed() {
+fn crawled_text_is_displayed_and_never_interpreted() {
     let place = nasty();
     let served = Served::start(&place, &["bank"]);
     let found = served.get("/v1/search?q=test").json();
@@ -238,40 +186,24 @@ fn what_was_crawled_is_shown_and_never_obeyed() {
     let as_text = ["Content-Type: text/plain"];
     let answer = served.ask("POST", "/compare", &as_text, list.as_bytes());
     is_harmless("/compare", &answer.done());
-    served.stop();
-}
-
-#[test]
-fn a_name_of_a_batch_is_text_on_every_page_that_has_it() {
-    let place = nasty();
-    let served = Served::start(&place, &["bank"]);
+    // The names are there, so the judge has seen them.
     for path in ["/", "/batches"] {
         let page = served.get(path).done();
-        // The name is there, so the judge has seen it.
         assert!(page.contains("&lt;script&gt;b"), "{path}: {page}");
-        assert!(!page.contains("<script"), "{path}");
     }
-    let url = encoded("http://a.test/<script>alert(1)</script>?\"'><img src=x onerror=alert(2)>");
-    let page = served.get(&format!("/page?url={url}")).done();
-    assert!(page.contains("script"), "{page}");
-    served.stop();
-}
-
-/// Answers that are saved or read by programs cannot be taken for pages.
-#[test]
-fn what_is_no_page_says_so() {
-    let place = nasty();
-    let served = Served::start(&place, &["bank"]);
-    let is_kind = |answer: &Answer, kind: &str| {
+    // Answers that are saved or read by programs cannot be taken for pages.
+    for (path, kind) in [
+        ("/seeds?format=text", "text/plain"),
+        ("/seeds?format=csv", "text/csv"),
+        ("/metrics", "text/plain"),
+        ("/v1/batches", "application/json"),
+        ("/style.css", "text/css"),
+        ("/icon.svg", "image/svg+xml"),
+    ] {
+        let answer = served.get(path);
         assert_eq!(answer.status, 200);
         assert!(answer.header("content-type").starts_with(kind));
         assert_eq!(answer.header("x-content-type-options"), "nosniff");
-    };
-    is_kind(&served.get("/seeds?format=text"), "text/plain");
-    is_kind(&served.get("/seeds?format=csv"), "text/csv");
-    is_kind(&served.get("/metrics"), "text/plain");
-    is_kind(&served.get("/v1/batches"), "application/json");
-    is_kind(&served.get("/style.css"), "text/css");
-    is_kind(&served.get("/icon.svg"), "image/svg+xml");
+    }
     served.stop();
 }

@@ -75,21 +75,6 @@ fn requests_are_counted_by_route_and_status() {
     served.stop();
 }
 
-#[test]
-fn rejected_requests_are_counted_and_read_no_metrics() {
-    let place = Place::with_seeds();
-    place.write("token", "0123456789abcdef0123456789abcdef\n");
-    let served = Served::start(&place, &["bank", "--token-file", "token"]);
-    let refused = served.get("/metrics");
-    assert_eq!(refused.status, 401);
-    assert!(!refused.text().contains("seedbank_"), "{}", refused.text());
-    let token = ["Authorization: Bearer 0123456789abcdef0123456789abcdef"];
-    let samples = parsed(&metrics(served.ask("GET", "/metrics", &token, b"")));
-    let label = [("route", "/metrics"), ("code", "4xx")];
-    assert_eq!(of(&samples, "http_requests_total", &label), 1.0);
-    served.stop();
-}
-
 /// The names of a text that begin with `seedbank_`.
 fn names(text: &str) -> BTreeSet<String> {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';

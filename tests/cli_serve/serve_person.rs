@@ -19,7 +19,7 @@ fn column(browser: &Browser, number: usize) -> Vec<String> {
 }
 
 /// The JSON objects that a command prints, whatever its status.
-fn told(place: &Place, args: &str, input: &str) -> Vec<Value> {
+fn printed_lines(place: &Place, args: &str, input: &str) -> Vec<Value> {
     let ended = place.run_with(&args.split(' ').collect::<Vec<_>>(), input.as_bytes());
     let lines = ended.out.lines();
     lines.map(|l| serde_json::from_str(l).unwrap()).collect()
@@ -308,7 +308,7 @@ fn the_keyboard_alone_leads_to_the_evidence() {
     browser.wait("location.pathname === '/explain' && document.querySelector('.evidence')");
     assert_eq!(browser.find("h1").text(), seed);
     let evidence = browser.find(".evidence").text();
-    assert!(evidence.contains("Rank among the hubs"), "{evidence}");
+    assert!(evidence.contains("the hub chosen from core"), "{evidence}");
     is_quiet(&browser, &served.base);
     served.stop();
 }
@@ -343,7 +343,7 @@ fn every_answer_is_three_steps_from_the_start() {
     };
 
     // A seed, and a hub of a core that is none: through the lists alone.
-    let core = told(place, "cores bank --format jsonl", "").remove(0);
+    let core = printed_lines(place, "cores bank --format jsonl", "").remove(0);
     let seed = core["seed"].as_str().unwrap();
     home();
     step("main a[href='/refresh?refresh=2']", "/refresh");
@@ -368,7 +368,7 @@ fn every_answer_is_three_steps_from_the_start() {
         .iter()
         .flat_map(|page| [page["url"].as_str().unwrap(), "\n"])
         .collect();
-    let kinds = told(place, "explain bank - --format jsonl", &urls);
+    let kinds = printed_lines(place, "explain bank - --format jsonl", &urls);
     let near = kinds
         .iter()
         .find(|page| page["kind"] == "near-core")
@@ -390,7 +390,7 @@ fn every_answer_is_three_steps_from_the_start() {
         assert_eq!(browser.find("main p b").text(), said);
     }
 
-    // A page that the bank does not know is told to be none, by the search and at its address.
+    // The search and the address of a page that the bank does not have say so.
     home();
     search(&browser, "http://nowhere.example/");
     let said = browser.find(".notice").text();

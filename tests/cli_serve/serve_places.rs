@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::support::command::Place;
+use crate::support::command::{Place, record};
 use crate::support::http::{Answer, Served, encoded, links};
 
 /// A bank for which everything was named by an absolute path.
@@ -16,28 +16,25 @@ fn place() -> Place {
     let bank = named("bank");
     let days = place.path("days");
     std::fs::create_dir(&days).unwrap();
+    let targets = ["http://a1.example/", "http://a2.example/"];
     let hubs = |sites: &[u32]| -> String {
-        let line = |site: &u32| {
-            format!(
-                "{{\"url\":\"http://h{site}.example/\",\"outlinks\":[\"http://a1.example/\",\"http://a2.example/\"]}}\n"
-            )
-        };
-        sites.iter().map(line).collect()
+        let hub = |site: &u32| record(&format!("http://h{site}.example/"), &targets);
+        sites.iter().map(hub).collect()
     };
-    place.write("days/first.jsonl", hubs(&[1, 2, 3]));
-    place.write("days/second.jsonl", hubs(&[4, 5]) + "no record\n");
-    place.write("days/sites.jsonl", "");
-    place.write("days/no.txt", "http://h1.example/\n");
-    place.write("days/pins.txt", "http://h2.example/\n");
-    place.write("days/out.txt", "http://h3.example/\n");
-    place.write("days/only.txt", "*\n");
-    place
-        .run(&["ingest", &bank, &named("days/first.jsonl")])
-        .done();
-    let second = named("days/second.jsonl");
-    place
-        .run(&["ingest", &bank, &second, "--max-rejects", "100"])
-        .done();
+    for (name, text) in [
+        ("first.jsonl", hubs(&[1, 2, 3])),
+        ("second.jsonl", hubs(&[4, 5]) + "no record\n"),
+        ("third.jsonl", "no record\n".to_owned()),
+        ("no.txt", "http://h1.example/\n".to_owned()),
+        ("pins.txt", "http://h2.example/\n".to_owned()),
+        ("out.txt", "http://h3.example/\n".to_owned()),
+        ("only.txt", "*\n".to_owned()),
+    ] {
+        place.write(&format!("days/{name}"), text);
+    }
+    let ingest = |name: &str| place.run(&["ingest", &bank, &named(name), "--max-rejects", "34"]);
+    ingest("days/first.jsonl").done();
+    ingest("days/second.jsonl").done();
     let lists = [
         ["--exclude", "no.txt"],
         ["--pin", "pins.txt"],
@@ -56,39 +53,17 @@ fn place() -> Place {
         place.run(&args).done();
         place.run(&args).done();
     }
-    place.write("days/third.jsonl", "no record\n");
-    place
-        .run(&["ingest", &bank, &named("days/third.jsonl")])
-        .fails(3);
+    ingest("days/third.jsonl").fails(3);
     place
 }
 
 /// Every kind of address that the server has, as the page of each command describes it.
 fn addresses() -> Vec<String> {
     let hub = encoded("http://h2.example/");
-    let mut all: Vec<String> = [
-        "/",
-        "/search?q=h",
-        "/site?name=h2.example",
-        "/refresh",
-        "/refresh?refresh=2",
-        "/diff?from=1",
-        "/diff?from=1&to=3",
-        "/core?refresh=1&core=1",
-        "/cores?refresh=1",
-        "/plans",
-        "/evaluate",
-        "/quotas?pages=3",
-        "/batches",
-        "/compare",
-        "/metrics",
-        "/healthz",
-        "/style.css",
-        "/icon.svg",
-        "/none",
-    ]
-    .map(str::to_owned)
-    .into();
+    let plain = "/ /search?q=h /site?name=h2.example /refresh /refresh?refresh=2 /diff?from=1 /diff?from=1&to=3 \
+        /core?refresh=1&core=1 /cores?refresh=1 /plans /evaluate /quotas?pages=3 /batches /compare /metrics /healthz \
+        /style.css /icon.svg /none";
+    let mut all: Vec<String> = plain.split(' ').map(str::to_owned).collect();
     for plan in ["cores", "greedy", "none"] {
         all.push(format!("/plan?name={plan}"));
         all.push(format!("/refresh?plan={plan}"));
@@ -147,7 +122,7 @@ fn no_answer_names_a_folder_of_the_machine() {
     let served = Served::start(&place, &[bank.to_str().unwrap()]);
     let home = place.path("");
     let home = home.to_str().unwrap().trim_end_matches('/');
-    let told = |answer: &Answer| {
+    let reveals = |answer: &Answer| {
         let body = String::from_utf8_lossy(&answer.body).into_owned();
         let headers = format!("{:?}", answer.headers);
         let places = [home, "days/", "days%2F", env!("CARGO_MANIFEST_DIR")];
@@ -156,14 +131,14 @@ fn no_answer_names_a_folder_of_the_machine() {
             .any(|place| body.contains(place) || headers.contains(place))
     };
     let all = answers(&served);
-    let telling: Vec<&String> = all
+    let revealing: Vec<&String> = all
         .iter()
-        .filter_map(|(address, answer)| told(answer).then_some(address))
+        .filter_map(|(address, answer)| reveals(answer).then_some(address))
         .collect();
     assert!(
-        telling.is_empty(),
-        "{} of {}: {telling:#?}",
-        telling.len(),
+        revealing.is_empty(),
+        "{} of {}: {revealing:#?}",
+        revealing.len(),
         all.len()
     );
     assert!(
@@ -172,7 +147,7 @@ fn no_answer_names_a_folder_of_the_machine() {
             .count()
             > 100
     );
-    // What they are called is there still.
+    // Their names are there.
     let history = served.get("/v1/batches").json();
     assert_eq!(history["batches"][0]["inputs"][0], "first.jsonl");
     let lists = &history["refreshes"][0]["parameters"];
@@ -184,10 +159,10 @@ fn no_answer_names_a_folder_of_the_machine() {
     let status = served.get("/v1/status").json();
     let rejects = &status["last_batch"]["rejects_file"];
     assert_eq!(rejects, "rejects/batch-000002.jsonl");
-    // Nor is it told where the bank was when there is none any more.
+    // Nor does an answer say where the bank was after it is gone.
     std::fs::rename(&bank, place.path("moved")).unwrap();
     for (address, answer) in answers(&served) {
-        assert!(!told(&answer), "{address}: {}", answer.text());
+        assert!(!reveals(&answer), "{address}: {}", answer.text());
     }
     served.stop();
 }

@@ -13,10 +13,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::serve::ok;
 use crate::support::command::{Place, TWO_CORES, names, record};
 use crate::support::http::{SOON, Served, encoded};
 
-/// Tells others that the work is done, also where it failed.
+const REFRESH: &str = "refresh bank --method cores --within 0";
+
+/// Sets a flag when it is dropped, also by a failure.
 struct Done<'a>(&'a AtomicBool);
 
 impl Drop for Done<'_> {
@@ -54,7 +57,7 @@ fn number(status: &Value, field: &str) -> u64 {
 
 #[test]
 fn while_batches_come_each_answer_is_of_one_published_state() {
-    const BATCHES: usize = 16;
+    const BATCHES: usize = 10;
     let place = Place::with_seeds();
     let hub = "http://h1.example/";
     let authorities = [
@@ -68,34 +71,26 @@ fn while_batches_come_each_answer_is_of_one_published_state() {
     place.write("more.jsonl", record(hub, &authorities));
     let ask = encoded(hub);
     let linked = encoded(authorities[2]);
-    let questions: [(String, &[&str]); 7] = [
-        (format!("/page?url={ask}"), &["page", "bank", hub]),
+    let questions = [
+        (format!("/page?url={ask}"), "page bank http://h1.example/"),
         (
             format!("/page?url={linked}"),
-            &["page", "bank", "http://a3.example/"],
-        ),
-        (
-            format!("/links?url={ask}&of=out"),
-            &["page", "bank", hub, "--links", "out"],
+            "page bank http://a3.example/",
         ),
         (
             format!("/links?url={linked}&of=in"),
-            &["page", "bank", "http://a3.example/", "--links", "in"],
+            "page bank http://a3.example/ --links in",
         ),
+        ("/site?name=h1.example".to_owned(), "site bank h1.example"),
         (
-            "/site?name=h1.example".to_owned(),
-            &["site", "bank", "h1.example"],
+            format!("/explain?url={ask}"),
+            "explain bank http://h1.example/",
         ),
-        (format!("/explain?url={ask}"), &["explain", "bank", hub]),
-        ("/batches".to_owned(), &["history", "bank"]),
+        ("/batches".to_owned(), "history bank"),
     ];
-    let printed = || {
-        let of = |(_, args): &(String, &[&str])| {
-            place
-                .run(&[*args, &["--format", "json"][..]].concat())
-                .done()
-        };
-        questions.iter().map(of).collect::<Vec<String>>()
+    let printed = || -> Vec<String> {
+        let print = |(_, line): &(String, &str)| ok(&place, &format!("{line} --format json"));
+        questions.iter().map(print).collect()
     };
     let served = Served::start(&place, &["bank"]);
     let done = AtomicBool::new(false);
@@ -141,7 +136,7 @@ fn while_batches_come_each_answer_is_of_one_published_state() {
         }
         // The readers were there while it changed.
         assert!(answered[0].len() > 2, "{:?}", answered[0]);
-        assert!(answered[6].len() > 2, "{:?}", answered[6]);
+        assert!(answered[5].len() > 2, "{:?}", answered[5]);
     }
     served.stop();
 }
@@ -152,33 +147,31 @@ fn a_batch_and_a_refresh_are_seen_by_the_next_request() {
     let served = Served::start(&place, &["bank"]);
     let status = || served.get("/v1/status").json();
     assert_eq!(number(&status(), "batches"), 1);
-    for batch in 2..6 {
+    for batch in 2..4 {
         let url = format!("http://n{batch}.example/");
         let page = format!("/page?url={}", encoded(&url));
         assert_eq!(served.get(&page).status, 404);
         place.write("day.jsonl", record(&url, &["http://a1.example/"]));
-        place.run(&["ingest", "bank", "day.jsonl"]).done();
+        ok(&place, "ingest bank day.jsonl");
         assert_eq!(served.get(&page).status, 200);
         assert_eq!(number(&status(), "batches"), batch);
-        place
-            .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
-            .done();
+        ok(&place, REFRESH);
         assert_eq!(number(&status(), "refreshes"), batch);
-        let list = place.run(&["seeds", "bank"]).done();
+        let list = ok(&place, "seeds bank");
         assert_eq!(served.get("/seeds").done(), list);
     }
-    place.run(&["undo", "bank"]).done();
+    ok(&place, "undo bank");
     // A batch that is taken back is one more, and the page that it brought is what it was before.
-    assert_eq!(number(&status(), "batches"), 6);
-    let taken = "http://n5.example/";
-    let told = served.get(&format!("/v1/page?url={}", encoded(taken)));
+    assert_eq!(number(&status(), "batches"), 4);
+    let taken = "http://n3.example/";
+    let answer = served.get(&format!("/v1/page?url={}", encoded(taken)));
     let printed = place.run(&["page", "bank", taken, "--format", "json"]);
-    assert_eq!(told.done(), printed.done());
+    assert_eq!(answer.done(), printed.done());
     served.stop();
 }
 
 #[test]
-fn an_old_state_is_let_go_whether_or_not_anybody_asks() {
+fn an_old_state_is_closed_with_and_without_requests() {
     let place = Place::with_seeds();
     let served = Served::start(&place, &["bank"]);
     for asks in [true, false] {
@@ -188,7 +181,7 @@ fn an_old_state_is_let_go_whether_or_not_anybody_asks() {
         for day in 0..2 {
             let url = format!("http://{asks}{day}.example/");
             place.write("day.jsonl", record(&url, &[]));
-            place.run(&["ingest", "bank", "day.jsonl"]).done();
+            ok(&place, "ingest bank day.jsonl");
             if asks {
                 served.get("/").done();
             } else {
@@ -203,13 +196,21 @@ fn an_old_state_is_let_go_whether_or_not_anybody_asks() {
 }
 
 #[test]
-fn a_bank_that_goes_is_told_and_another_one_in_its_place_is_answered() {
+fn a_bank_can_be_removed_and_replaced() {
     let place = Place::with_seeds();
     // The whole path, as a service is given it: nobody who asks learns of it.
     let bank = place.path("bank");
     let bank = bank.to_str().unwrap();
     let served = Served::start(&place, &[bank]);
     let page = |url: &str| served.get(&format!("/page?url={}", encoded(url)));
+    assert_eq!(page("http://h1.example/").status, 200);
+    // A bank of another format is named.
+    let marker = std::fs::read(place.path("bank/SEEDBANK")).unwrap();
+    place.write("bank/SEEDBANK", "seedbank bank, format 99\n");
+    let answer = served.get("/");
+    assert_eq!(answer.status, 503);
+    assert!(answer.text().contains("found 99"), "{}", answer.text());
+    place.write("bank/SEEDBANK", marker);
     assert_eq!(page("http://h1.example/").status, 200);
     std::fs::remove_dir_all(bank).unwrap();
     for (path, kind) in [
@@ -228,56 +229,31 @@ fn a_bank_that_goes_is_told_and_another_one_in_its_place_is_answered() {
             text.contains("answers again once a bank is there"),
             "{text}"
         );
-        assert!(!text.contains(bank), "{path} tells where it was: {text}");
+        assert!(!text.contains(bank), "{path} says where it was: {text}");
     }
     assert_eq!(served.get("/healthz").status, 200);
     // Another one with as many batches and refreshes.
-    place.run(&["init", "bank"]).done();
+    ok(&place, "init bank");
     place.write("other.jsonl", TWO_CORES.replace("h1.", "o."));
-    place
-        .run(&["ingest", "bank", "--snapshot", "other.jsonl"])
-        .done();
-    place
-        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
-        .done();
+    ok(&place, "ingest bank --snapshot other.jsonl");
+    ok(&place, REFRESH);
     assert_eq!(page("http://o.example/").status, 200);
     assert_eq!(page("http://h1.example/").status, 404);
     // Moved away and replaced without a request between.
     std::fs::rename(bank, place.path("old")).unwrap();
-    place.run(&["init", "bank"]).done();
+    ok(&place, "init bank");
     place.write("third.jsonl", TWO_CORES.replace("h1.", "t."));
-    place
-        .run(&["ingest", "bank", "--snapshot", "third.jsonl"])
-        .done();
-    place
-        .run(&["refresh", "bank", "--method", "cores", "--within", "0"])
-        .done();
+    ok(&place, "ingest bank --snapshot third.jsonl");
+    ok(&place, REFRESH);
     assert_eq!(page("http://t.example/").status, 200);
     assert_eq!(page("http://o.example/").status, 404);
     served.stop();
 }
 
 #[test]
-fn a_bank_of_another_format_is_told() {
-    let place = Place::with_seeds();
-    let served = Served::start(&place, &["bank"]);
-    let before = served.get("/seeds?format=jsonl").done();
-    let marker = std::fs::read(place.path("bank/SEEDBANK")).unwrap();
-    place.write("bank/SEEDBANK", "seedbank bank, format 99\n");
-    let answer = served.get("/");
-    assert_eq!(answer.status, 503);
-    let text = answer.text();
-    assert!(text.contains("found 99"), "{text}");
-    assert!(text.contains("this version of the program"), "{text}");
-    place.write("bank/SEEDBANK", marker);
-    assert_eq!(served.get("/seeds?format=jsonl").done(), before);
-    served.stop();
-}
-
-#[test]
 fn requests_under_way_are_answered_before_it_ends() {
     let place = Place::with_seeds();
-    let list = place.run(&["seeds", "bank"]).done();
+    let list = ok(&place, "seeds bank");
     let served = Served::start(&place, &["bank"]);
     let address = served.address;
     let headers = ["Content-Type: text/plain", "Expect: 100-continue"];
@@ -289,6 +265,15 @@ fn requests_under_way_are_answered_before_it_ends() {
         assert!(connection.send(&request[..head]));
         // From here on the request is being answered.
         connection.is_asked_for_body();
+    }
+    // Idle connections, each after several requests, do not keep the server.
+    let mut idle: Vec<_> = (0..20).map(|_| served.connect()).collect();
+    let get = format!("GET / HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    for connection in &mut idle {
+        for _ in 0..3 {
+            assert!(connection.send(get.as_bytes()));
+            assert_eq!(connection.answer(true).unwrap().status, 200);
+        }
     }
     served.terminate();
     let until = Instant::now() + SOON;
@@ -305,25 +290,7 @@ fn requests_under_way_are_answered_before_it_ends() {
     }
     let err = served.ends(SOON);
     assert!(err.contains("stopped"), "{err}");
-}
-
-#[test]
-fn connections_that_wait_for_nothing_do_not_keep_it() {
-    let place = Place::with_seeds();
-    let served = Served::start(&place, &["bank"]);
-    let mut kept: Vec<_> = (0..20).map(|_| served.connect()).collect();
-    let request = format!("GET / HTTP/1.1\r\nHost: {}\r\n\r\n", served.address);
-    for connection in &mut kept {
-        // One after the other on the same connection.
-        for _ in 0..3 {
-            assert!(connection.send(request.as_bytes()));
-            assert_eq!(connection.answer(true).unwrap().status, 200);
-        }
-    }
-    served.stop();
-    for connection in kept {
-        assert_eq!(connection.rest(), b"");
-    }
+    assert!(idle.into_iter().all(|idle| idle.rest().is_empty()));
 }
 
 /// A refusal publishes no state, so an answer of the same state shows it.
@@ -352,7 +319,7 @@ fn a_refused_batch_is_shown_until_it_is_accepted() {
     );
     // With other batches the notice goes, and the history keeps it.
     place.write("good.jsonl", record("http://good.example/", &[]));
-    place.run(&["ingest", "bank", "good.jsonl"]).done();
+    ok(&place, "ingest bank good.jsonl");
     assert_eq!(shown(), [false, true]);
     let json = served.get("/v1/batches").json();
     assert_eq!(json["refused"]["after"], 1);

@@ -1,6 +1,8 @@
 //! Reading of members files: values, defaults, and a message for each kind of wrong file.
 
 use std::fs;
+use std::process::Command;
+use std::thread;
 use std::time::Duration;
 
 use crate::support::{Folder, messages};
@@ -178,6 +180,38 @@ fn wrong_secrets_are_explained() {
         let messages = messages(&folder.read("wrong.toml").unwrap_err());
         assert_eq!(messages[1..].join(": "), expected);
     }
+}
+
+#[test]
+fn pipes_are_read_and_not_waited_for_without_end() {
+    let folder = Folder::new(1, "");
+    let pipe = |name: &str| {
+        let made = Command::new("mkfifo")
+            .args(["-m", "600"])
+            .arg(folder.path(name))
+            .status();
+        assert!(made.is_ok_and(|made| made.success()));
+    };
+    for name in ["written", "silent", "silent.toml"] {
+        pipe(name);
+    }
+    folder.write_members("written.toml", 1, "written", "");
+    folder.write_members("waits.toml", 1, "silent", "");
+    thread::scope(|scope| {
+        for (file, wrong) in [
+            ("waits.toml", "the secret file"),
+            ("silent.toml", "it cannot be read"),
+        ] {
+            let folder = &folder;
+            scope.spawn(move || {
+                let messages = messages(&folder.read(file).unwrap_err()).join(": ");
+                assert!(messages.contains(wrong), "{messages}");
+                assert!(messages.ends_with("did not end within 10 s"), "{messages}");
+            });
+        }
+        scope.spawn(|| fs::write(folder.path("written"), "a secret of 24 characters"));
+        folder.read("written.toml").unwrap();
+    });
 }
 
 #[test]

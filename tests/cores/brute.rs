@@ -4,10 +4,11 @@
 
 use std::cell::Cell;
 
+use crate::properties::repeatable;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
+use proptest::test_runner::TestRunner;
 use seedbank::watch::Unwatched;
-use seedbank_algorithms::cores::{CoreParams, Growth, Rule, select};
+use seedbank_algorithms::cores::{CoreParams, Growth, Rule, select_in_graph};
 use seedbank_algorithms::graph::Rows;
 
 const PAGES: usize = 14;
@@ -289,11 +290,7 @@ fn graphs() -> impl Strategy<Value = Links> {
 #[test]
 fn cores_equal_those_of_a_naive_model() {
     let (cases, delicate, uncertified) = (Cell::new(0_u32), Cell::new(0_u32), Cell::new(0_u32));
-    let mut runner = TestRunner::new(Config {
-        cases: 1500,
-        failure_persistence: None,
-        ..Config::default()
-    });
+    let mut runner = TestRunner::new(repeatable(1500));
     let outcome = runner.run(&(graphs(), params()), |(links, params)| {
         cases.set(cases.get() + 1);
         let Ok(expected) = naive(links, &params) else {
@@ -309,7 +306,7 @@ fn cores_equal_those_of_a_naive_model() {
                 .collect();
             rows.push(&[from], &targets).unwrap();
         }
-        let selection = select(&rows.graph().unwrap(), &params, &[], &Unwatched).unwrap();
+        let selection = select_in_graph(&rows.graph().unwrap(), &params, &[], &Unwatched).unwrap();
         uncertified.set(uncertified.get() + u32::from(!selection.certified));
         prop_assert_eq!(selection.cores.len(), expected.len());
         for (core, (sigma, hubs, authorities, sides, seed)) in selection.cores.iter().zip(expected)

@@ -2,7 +2,7 @@
 
 use rand::{RngExt, SeedableRng};
 use seedbank::watch::Unwatched;
-use seedbank_algorithms::cores::{CoreParams, Hits, Selection, select};
+use seedbank_algorithms::cores::{CoreParams, Hits, Selection, select_in_graph};
 use seedbank_algorithms::graph::{HubGraph, Rows};
 
 /// Large enough for every pass to be cut into several pieces, with two planted dense places.
@@ -42,7 +42,7 @@ fn threads_make_no_difference() {
                 .num_threads(threads)
                 .build()
                 .unwrap();
-            pool.install(|| select(&graph, &params, &[], &Unwatched))
+            pool.install(|| select_in_graph(&graph, &params, &[], &Unwatched))
                 .unwrap()
         };
         let one = run(1);

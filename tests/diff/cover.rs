@@ -42,12 +42,12 @@ fn distance(day: &Day, from: &str, to: &str) -> Option<u32> {
 /// Whether a cause holds for a page that is not a seed on `day`, where the seeds are `seeds`.
 fn holds(
     cause: Cause,
-    told: &seedbank::engine::query::SeedChange,
+    seed: &seedbank::engine::query::SeedChange,
     day: &Day,
     other: &Day,
     seeds: &[String],
 ) -> bool {
-    let url = told.url.as_str();
+    let url = seed.url.as_str();
     let of_site: Vec<&String> = seeds.iter().filter(|s| host(s) == host(url)).collect();
     let reach = of_site.iter().filter_map(|seed| distance(day, seed, url));
     match cause {
@@ -56,8 +56,8 @@ fn holds(
         Cause::Spam | Cause::SpamCleared => day.spam(url) && !other.spam(url),
         Cause::BecameCrawled => day.is_page(url) && !crawled(day, url),
         Cause::Covered | Cause::Uncovered => {
-            let by = told.by.as_ref().unwrap();
-            of_site.contains(&by) && distance(day, by, url) == told.hop
+            let by = seed.by.as_ref().unwrap();
+            of_site.contains(&by) && distance(day, by, url) == seed.hop
         }
         Cause::Outweighed | Cause::Outweighs => reach.count() == 0 && of_site.len() == PER_SITE,
         Cause::NoValue | Cause::GainedValue => reach.count() == 0 && of_site.len() < PER_SITE,

@@ -11,10 +11,9 @@
     reason = "what is shared here is reachable by nobody outside"
 )]
 
-mod causes;
+mod cases;
 mod cover;
 mod days;
-mod policies;
 mod succession;
 #[path = "../support/mod.rs"]
 mod support;

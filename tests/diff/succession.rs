@@ -10,7 +10,7 @@ use crate::support::banks::TestBank;
 use crate::support::days::{Day, Life, Printed, friendlinks, host, options};
 use crate::support::model::assert_clean;
 use crate::support::plans::exact_cores;
-use seedbank::engine::query::{Cause, Change, DiffRequest, Seed, SuccessorView};
+use seedbank::engine::query::{Cause, Change, DiffRequest, SuccessorView};
 use seedbank::engine::{Bank, PlanOptions, RefreshRequest};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank_algorithms::cores::Pick;
@@ -129,8 +129,8 @@ fn follow(
             let both = [&seed.successor, &judged];
             let views = both.map(|s| s.as_ref().map(|s| (s.url.clone(), s.same_core)));
             assert_eq!(views[0], views[1], "{seed:?} {judged:?}");
-            let [told, judged] = both.map(|s| s.as_ref().map_or(0.0, |s| s.similarity));
-            assert!((told - judged).abs() < 1e-9, "{seed:?} {judged}");
+            let [found, judged] = both.map(|s| s.as_ref().map_or(0.0, |s| s.similarity));
+            assert!((found - judged).abs() < 1e-9, "{seed:?} {judged}");
             deaths.add(seed.successor.as_ref());
         }
     });
@@ -189,87 +189,7 @@ fn seeds_that_died_on_real_days_have_the_right_successors() {
     assert_clean(&life.bank);
 }
 
-fn url(name: &str) -> String {
-    format!("https://{name}.example/")
-}
-
-fn page(name: &str, targets: &[&str]) -> String {
-    let targets: Vec<String> = targets.iter().map(|name| url(name)).collect();
-    serde_json::json!({"url": url(name), "outlinks": targets}).to_string() + "\n"
-}
-
-fn gone(name: &str) -> String {
-    serde_json::json!({"url": url(name), "gone": true}).to_string() + "\n"
-}
-
-const AUTHORITIES: [&str; 4] = ["a1", "a2", "a3", "a4"];
-
-/// Four equal hubs of one core, and two of another.
-fn first_day() -> String {
-    let hubs = ["h2", "h3", "h4", "h5"].map(|hub| page(hub, &AUTHORITIES));
-    hubs.concat() + &page("k1", &["b1", "b2"]) + &page("k2", &["b1", "b2"])
-}
-
-fn selected(bank: &TestBank, options: &PlanOptions, cold: bool) -> Vec<Seed> {
-    bank.refresh("p", options, cold);
-    bank.seeds("p")
-}
-
-#[test]
-fn a_successor_stands_in_the_place_of_a_dead_seed() {
-    let plan = PlanOptions {
-        succeed: Some(true),
-        ..options(2)
-    };
-    // From now on the best hub is a new one; the dead seed's successor is an old one.
-    let second_day = gone("h2") + &page("h1", &AUTHORITIES);
-    for (options, seed) in [(plan.clone(), "h3"), (options(2), "h1")] {
-        for cold in [false, true] {
-            let bank = TestBank::new();
-            bank.delta(&first_day());
-            assert_eq!(selected(&bank, &options, cold)[0].url, url("h2"));
-            bank.delta(&second_day);
-            let seeds = selected(&bank, &PlanOptions::default(), cold);
-            assert_eq!(seeds[0].url, url(seed));
-            let succeeds = options.succeed.map(|_| SuccessorView {
-                url: url("h2"),
-                same_core: true,
-                similarity: 1.0,
-            });
-            assert_eq!(seeds[0].succeeds, succeeds);
-            assert_eq!(seeds[1].succeeds, None);
-            // It stays, but no longer as a successor.
-            let seeds = selected(&bank, &PlanOptions::default(), cold);
-            assert_eq!((&seeds[0].url, &seeds[0].succeeds), (&url(seed), &None));
-            bank.is_sound();
-        }
-    }
-}
-
-#[test]
-fn where_the_core_is_gone_the_most_similar_page_follows() {
-    let bank = TestBank::new();
-    bank.delta(&first_day());
-    let plan = PlanOptions {
-        succeed: Some(true),
-        ..options(3)
-    };
-    selected(&bank, &plan, false);
-    // k1 shares both targets with l1 and l2, one with l3; its core has no hub left.
-    let second_day = gone("k1")
-        + &gone("k2")
-        + &page("l3", &["b1"])
-        + &page("l2", &["b1", "b2", "b3", "c1"])
-        + &page("l1", &["b1", "b2", "b3", "c2"]);
-    bank.delta(&second_day);
-    let seeds = selected(&bank, &PlanOptions::default(), false);
-    let follower = seeds.iter().find(|seed| seed.succeeds.is_some()).unwrap();
-    let succeeds = follower.succeeds.clone().unwrap();
-    assert_eq!((&follower.url, &succeeds.url), (&url("l1"), &url("k1")));
-    assert!(!succeeds.same_core && (succeeds.similarity - 0.5).abs() < 1e-12);
-}
-
-/// The list of seeds that is kept is an input: a refresh from scratch has it too.
+/// The stored list of seeds is an input: a refresh from scratch uses it too.
 #[test]
 fn a_cold_refresh_has_the_same_list() {
     let crawl = SynthOptions {
@@ -308,17 +228,23 @@ fn a_rule_for_picking_sets_aside_the_other() {
     assert!(of(Some(Pick::Stable), Some(true)).resolve().is_ok());
 }
 
-/// The past that only deleted refreshes needed goes with them; the rest can still be told.
+/// Former pages are stored as long as a refresh may need them.
 #[test]
-fn the_past_is_kept_for_the_refreshes_that_are() {
+fn former_pages_are_deleted_with_the_refreshes_that_need_them() {
     let bank = TestBank::new();
-    let lines = [
-        first_day(),
-        gone("h5"),
-        gone("h4"),
-        gone("h2") + &gone("k2"),
-    ];
-    for (day, lines) in lines.iter().enumerate() {
+    let page = |name: &str, to: &[&str]| {
+        let url = |name: &str| format!("https://{name}.example/");
+        let to: Vec<String> = to.iter().map(|to| url(to)).collect();
+        serde_json::json!({"url": url(name), "outlinks": to}).to_string() + "\n"
+    };
+    let gone = |name: &str| {
+        serde_json::json!({"url": format!("https://{name}.example/"), "gone": true}).to_string()
+            + "\n"
+    };
+    let hubs = ["h2", "h3", "h4", "h5"].map(|hub| page(hub, &["a1", "a2", "a3", "a4"]));
+    let first = hubs.concat() + &page("k1", &["b1", "b2"]) + &page("k2", &["b1", "b2"]);
+    let days = [first, gone("h5"), gone("h4"), gone("h2") + &gone("k2")];
+    for (day, lines) in days.iter().enumerate() {
         bank.delta(lines);
         let request = RefreshRequest {
             plan: Some("p".to_owned()),
@@ -339,11 +265,10 @@ fn the_past_is_kept_for_the_refreshes_that_are() {
     };
     let error = diff(&[1, 4]).unwrap_err().to_string();
     assert!(error.contains("refresh 1 was deleted"), "{error}");
-    let told = diff(&[3, 4]).unwrap();
-    let lost = told
-        .seeds
+    let seeds = diff(&[3, 4]).unwrap().seeds;
+    let lost = seeds
         .iter()
-        .find(|seed| seed.url == url("h2"))
+        .find(|seed| seed.url == "https://h2.example/")
         .unwrap();
     assert_eq!((lost.cause, lost.batch), (Some(Cause::Gone), Some(4)));
     let left = former(&bank.bank);

@@ -4,21 +4,17 @@
 //! itself.
 
 use std::collections::BTreeMap;
-use std::io::Read;
 
-use crate::support::banks::TestBank;
-use crate::support::banks::cores_of;
+use crate::support::banks::{TestBank, cores_of};
+use crate::support::command::record;
 use crate::support::model::pages_of;
+use crate::support::plans::plan;
+use seedbank::engine::PlanOptions;
 use seedbank::engine::query::{CoreView, PageState};
-use seedbank::engine::{PlanOptions, Which};
-use seedbank::synth::{SynthOptions, Web};
-
-fn record(url: &str, outlinks: &[&str]) -> String {
-    serde_json::json!({"url": url, "outlinks": outlinks}).to_string() + "\n"
-}
+use seedbank::synth::{SynthOptions, day_text};
 
 #[test]
-fn links_that_went_are_missing() {
+fn lost_links_are_missing() {
     let bank = TestBank::new();
     let authorities = [
         "http://a1.example/",
@@ -30,31 +26,27 @@ fn links_that_went_are_missing() {
     let others = ["http://b1.example/", "http://b2.example/"];
     let other = record("http://k1.example/", &others) + &record("http://k2.example/", &others);
     bank.delta(&(hubs + &other));
-    let options = PlanOptions {
-        seeds: Some(2),
-        ..PlanOptions::default()
-    };
-    bank.refresh("default", &options, false);
-    let which = Which::default();
-    let links = bank.bank.core_links(&which, 1).unwrap();
+    bank.refresh("default", &plan("seeds=2"), false);
+    let which = "default";
+    let links = bank.bank.core_links(which, 1).unwrap();
     assert_eq!((links.refresh, links.rank), (1, 1));
     assert_eq!((links.hubs, links.authorities, links.edges), (4, 3, 12));
     assert_eq!((links.current_edges, links.lost_edges), (12, 0));
     assert_eq!(links.links, vec![vec![0, 1, 2]; 4]);
     assert!(links.neighbours.is_empty());
     // One hub goes, one links to the other core in the place of an authority, another authority goes.
-    let core = bank.bank.core(&which, 1).unwrap();
+    let core = bank.bank.core(which, 1).unwrap();
     let gone = |url: &str| serde_json::json!({"url": url, "gone": true}).to_string() + "\n";
     let to = [&*core.authorities[1], others[0], "http://k2.example/"];
     let day = gone(&core.hubs[0]) + &record(&core.hubs[1], &to) + &gone(&core.authorities[2]);
     bank.delta(&day);
-    let links = bank.bank.core_links(&which, 1).unwrap();
+    let links = bank.bank.core_links(which, 1).unwrap();
     assert_eq!(links.links, [vec![], vec![1], vec![0, 1], vec![0, 1]]);
     assert_eq!((links.current_edges, links.lost_edges), (5, 7));
     assert_eq!(links.neighbours.len(), 1);
     let to = &links.neighbours[0];
     assert_eq!((to.rank, to.links, &*to.seed), (2, 2, "http://k1.example/"));
-    let error = bank.bank.core_links(&which, 3).unwrap_err();
+    let error = bank.bank.core_links(which, 3).unwrap_err();
     assert_eq!(
         error.to_string(),
         "refresh 1 has no core 3: its cores are 1 to 2"
@@ -62,14 +54,14 @@ fn links_that_went_are_missing() {
 }
 
 #[test]
-fn a_core_of_thousands_of_hubs_is_told_in_part() {
+fn a_core_of_thousands_of_hubs_is_truncated() {
     let bank = TestBank::new();
     let authorities = ["http://a1.example/", "http://a2.example/"];
     let hub = |n: u32| format!("http://h.example/{n}");
     let hubs: String = (0..1_200).map(|n| record(&hub(n), &authorities)).collect();
     bank.delta(&hubs);
     bank.refresh("default", &PlanOptions::default(), false);
-    let links = bank.bank.core_links(Which::default(), 1).unwrap();
+    let links = bank.bank.core_links("default", 1).unwrap();
     assert_eq!(
         (links.hubs, links.current_edges, links.lost_edges),
         (1_200, 2_400, 0)
@@ -84,18 +76,11 @@ fn the_links_of_cores_are_those_of_all_pages() {
         days: 3,
         ..SynthOptions::new(1_500)
     };
-    let web = Web::new(&options).unwrap();
     let bank = TestBank::new();
     for day in 0..4 {
-        let mut text = String::new();
-        web.day(day).unwrap().read_to_string(&mut text).unwrap();
-        bank.delta(&text);
+        bank.delta(&day_text(&options, day).unwrap());
         if day == 0 {
-            let cores = PlanOptions {
-                seeds: Some(25),
-                ..PlanOptions::default()
-            };
-            bank.refresh("default", &cores, false);
+            bank.refresh("default", &plan("seeds=25"), false);
         }
     }
     let pages = pages_of(&bank.bank);
@@ -103,8 +88,8 @@ fn the_links_of_cores_are_those_of_all_pages() {
         let page = pages.get(url);
         page.filter(|page| matches!(page.state, PageState::Known | PageState::Crawled))
     };
-    let which = Which::default();
-    let cores: Vec<CoreView> = cores_of(&bank.bank, &which);
+    let which = "default";
+    let cores: Vec<CoreView> = cores_of(&bank.bank, which);
     let mut in_core: BTreeMap<&str, u32> = BTreeMap::new();
     for core in &cores {
         let of_core = core.hubs.iter().chain(&core.authorities);
@@ -112,7 +97,7 @@ fn the_links_of_cores_are_those_of_all_pages() {
     }
     let (mut lost, mut linked) = (0, 0);
     for core in &cores {
-        let found = bank.bank.core_links(&which, core.rank).unwrap();
+        let found = bank.bank.core_links(which, core.rank).unwrap();
         let mut neighbours: BTreeMap<u32, u64> = BTreeMap::new();
         let mut links = Vec::new();
         for hub in &core.hubs {
@@ -142,11 +127,11 @@ fn the_links_of_cores_are_those_of_all_pages() {
         let mut neighbours: Vec<(u32, u64)> = neighbours.into_iter().collect();
         neighbours.sort_by_key(|(rank, links)| (std::cmp::Reverse(*links), *rank));
         neighbours.truncate(10);
-        let told = found
+        let neighbours_found = found
             .neighbours
             .iter()
             .map(|other| (other.rank, other.links));
-        assert_eq!(told.collect::<Vec<_>>(), neighbours);
+        assert_eq!(neighbours_found.collect::<Vec<_>>(), neighbours);
         for other in &found.neighbours {
             assert_eq!(other.seed, cores[other.rank as usize - 1].seed);
         }

@@ -8,15 +8,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::support::banks::TestBank;
-use crate::support::banks::cores_of;
+use crate::support::banks::{TestBank, cores_of};
 use crate::support::graphs::{Page, Web};
+use crate::support::plans::plan;
 use crate::support::shared;
+use seedbank::engine::PlanOptions;
 use seedbank::engine::plan::Pages;
 use seedbank::engine::query::{
     CoreView, Explanation, IneligibleReason, NotAdded, Role, RowSums, SidePosition, Why,
 };
-use seedbank::engine::{PlanOptions, Which};
 use seedbank_algorithms::cores::{Growth, Hits};
 
 /// The links between pages of different hosts, by number.
@@ -294,21 +294,16 @@ impl<'a> Judge<'a> {
     }
 }
 
-fn every_page(name: &str, web: &Web, bank: &TestBank, plan: &str, options: &PlanOptions) {
+fn every_page(web: &Web, bank: &TestBank, plan: &str, options: &PlanOptions) {
     bank.refresh(plan, options, false);
-    let which = Which {
-        plan: Some(plan.to_owned()),
-        refresh: None,
-    };
-    let cores = cores_of(&bank.bank, &which);
+    let cores = cores_of(&bank.bank, plan);
     let takes_part = |page: &Page| {
         (!page.spam || options.keep_spam == Some(true))
             && (page.crawled || options.pages != Some(Pages::Crawled))
     };
     let judge = Judge::new(Links::of(web, takes_part), &cores, options);
-    let explainer = bank.bank.explainer(&which).unwrap();
+    let explainer = bank.bank.explainer(plan).unwrap();
     let mut kinds: BTreeMap<&str, u32> = BTreeMap::new();
-    let mut most = (0, 0);
     // Most of a crawl is pages without a record and without inter-site links, which are all alike:
     // one plan is asked about each of them, the others about every sixteenth.
     let dull = |number: usize, page: &Page| !page.crawled && !judge.links.linked[number];
@@ -319,71 +314,19 @@ fn every_page(name: &str, web: &Web, bank: &TestBank, plan: &str, options: &Plan
         let answer = explainer.page(url).unwrap();
         assert_eq!(answer.url, *url);
         *kinds.entry(judge.judge(web, &answer)).or_default() += 1;
-        most = (most.0.max(answer.cost.reads), most.1.max(answer.cost.bytes));
     }
-    println!(
-        "{name}, {plan}: {kinds:?}, at most {} reads and {} bytes",
-        most.0, most.1
-    );
     assert!(kinds["in a core"] > 0 && kinds["near a core"] > 0);
 }
 
-fn seeds(seeds: u32) -> PlanOptions {
-    PlanOptions {
-        seeds: Some(seeds),
-        ..PlanOptions::default()
-    }
-}
-
-fn plans() -> Vec<(&'static str, PlanOptions)> {
-    vec![
-        ("maximal", seeds(25)),
-        (
-            "literal",
-            PlanOptions {
-                growth: Some(Growth::Literal),
-                ..seeds(6)
-            },
-        ),
-        (
-            "crawled",
-            PlanOptions {
-                pages: Some(Pages::Crawled),
-                ..seeds(6)
-            },
-        ),
-        (
-            "keep-spam",
-            PlanOptions {
-                keep_spam: Some(true),
-                max_hubs: Some(5),
-                ..seeds(6)
-            },
-        ),
-        (
-            "dense",
-            PlanOptions {
-                density: Some("60".parse().unwrap()),
-                ..seeds(3)
-            },
-        ),
-        (
-            "size",
-            PlanOptions {
-                core_size: Some(20),
-                new_members: Some(2),
-                ..seeds(3)
-            },
-        ),
-        (
-            "classic",
-            PlanOptions {
-                hits: Some(Hits::Classic),
-                ..seeds(3)
-            },
-        ),
-    ]
-}
+const PLANS: [(&str, &str); 7] = [
+    ("maximal", "seeds=25"),
+    ("literal", "seeds=6 growth=literal"),
+    ("crawled", "seeds=6 pages=crawled"),
+    ("keep-spam", "seeds=6 keep-spam=true max-hubs=5"),
+    ("dense", "seeds=3 density=60"),
+    ("size", "seeds=3 core-size=20 new-members=2"),
+    ("classic", "seeds=3 hits=classic"),
+];
 
 fn agrees(name: &str) {
     let Some(shared) = shared(name) else {
@@ -391,8 +334,8 @@ fn agrees(name: &str) {
     };
     let web = Web::load(&shared.join("data").join(name));
     let bank = TestBank::real(&shared, name);
-    for (plan, options) in plans() {
-        every_page(name, &web, &bank, plan, &options);
+    for (name, parameters) in PLANS {
+        every_page(&web, &bank, name, &plan(parameters));
     }
     bank.is_sound();
 }

@@ -7,15 +7,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::support::banks::TestBank;
-use crate::support::banks::seeds_of;
+use crate::support::banks::{TestBank, seeds_of};
 use crate::support::graphs::Web;
+use crate::support::plans::plan;
 use crate::support::shared;
-use crate::support::sites;
-use crate::support::sites::{Loaded, LoadedSite};
+use crate::support::sites::{self, Loaded, LoadedSite};
+use seedbank::engine::PlanOptions;
 use seedbank::engine::plan::{CoverMethod, Method};
 use seedbank::engine::query::{Evidence, Explainer, IneligibleReason, Seed, SiteWhy, Why};
-use seedbank::engine::{PlanOptions, Which};
 use seedbank_algorithms::cover::{Covered, SiteGraph};
 
 /// The distances of pages, up to `hops`, over the pages that are alive.
@@ -173,23 +172,18 @@ impl<'a> Judge<'a> {
     }
 }
 
+/// A plan by each method, and one that removes covered pages.
 fn plans() -> Vec<(&'static str, PlanOptions)> {
-    let mut plans: Vec<(&'static str, PlanOptions)> = Vec::new();
-    for method in CoverMethod::ALL {
-        let options = PlanOptions {
-            method: Some(Method::Cover(method)),
-            per_site: Some(3),
-            ..PlanOptions::default()
-        };
-        plans.push((method.name(), options));
-    }
-    let removing = PlanOptions {
-        method: Some(Method::Cover(CoverMethod::MaxWeight)),
-        covered: Some(Covered::Remove),
-        per_site: Some(3),
-        ..PlanOptions::default()
+    let by = |method: CoverMethod| {
+        let options = plan(&format!("method={} per-site=3", method.name()));
+        (method.name(), options)
     };
-    plans.push(("removing", removing));
+    let mut plans: Vec<(&'static str, PlanOptions)> =
+        CoverMethod::ALL.into_iter().map(by).collect();
+    plans.push((
+        "removing",
+        plan("method=max-weight per-site=3 covered=remove"),
+    ));
     plans
 }
 
@@ -218,18 +212,13 @@ fn site_agrees(explainer: &Explainer, judge: &Judge<'_>, uncovered: u64) {
 
 fn every_page(bank: &TestBank, loaded: &Loaded, plan: &str, options: &PlanOptions) {
     bank.refresh(plan, options, false);
-    let which = Which {
-        plan: Some(plan.to_owned()),
-        refresh: None,
-    };
-    let seeds = seeds_of(&bank.bank, &which);
+    let seeds = seeds_of(&bank.bank, plan);
     let mut by_site: BTreeMap<&str, Vec<&Seed>> = BTreeMap::new();
     for seed in &seeds {
         by_site.entry(&seed.site).or_default().push(seed);
     }
-    let explainer = bank.bank.explainer(&which).unwrap();
+    let explainer = bank.bank.explainer(plan).unwrap();
     let mut kinds: BTreeMap<&str, u32> = BTreeMap::new();
-    let mut most = (0, 0);
     for site in loaded.sites.values() {
         let of_site = by_site.remove(site.name.as_str()).unwrap_or_default();
         let judge = Judge::new(site, options, of_site);
@@ -237,17 +226,12 @@ fn every_page(bank: &TestBank, loaded: &Loaded, plan: &str, options: &PlanOption
         for (url, page) in site.urls.iter().zip(0..) {
             let answer = explainer.page(url).unwrap();
             assert!(answer.cost.reads <= 20 && answer.cost.bytes < 1 << 20);
-            most = (most.0.max(answer.cost.reads), most.1.max(answer.cost.bytes));
             let kind = judge.judge(page, &answer.why);
             uncovered += u64::from(kind == "uncovered");
             *kinds.entry(kind).or_default() += 1;
         }
         site_agrees(&explainer, &judge, uncovered);
     }
-    println!(
-        "{plan}: {kinds:?}, at most {} reads and {} bytes",
-        most.0, most.1
-    );
     assert_eq!(kinds["seed"] as usize, seeds.len());
     assert!(kinds["covered"] > 0 && kinds["uncovered"] > 0);
 }
@@ -266,11 +250,7 @@ fn agrees(name: &str) {
     // Pages that are only linked to.
     let crawled: BTreeSet<&String> = loaded.sites.values().flat_map(|site| &site.urls).collect();
     let web = Web::load(&shared.join("data").join(name));
-    let which = Which {
-        plan: Some("greedy".to_owned()),
-        refresh: None,
-    };
-    let explainer = bank.bank.explainer(&which).unwrap();
+    let explainer = bank.bank.explainer("greedy").unwrap();
     let mut known = 0;
     for url in web.pages.keys().filter(|url| !crawled.contains(url)) {
         let reason = IneligibleReason::NotCrawled;

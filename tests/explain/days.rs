@@ -12,15 +12,13 @@ use std::collections::BTreeMap;
 
 use crate::support;
 use crate::support::model::{assert_clean, request};
-use crate::support::plans::exact_cores;
-use seedbank::engine::plan::{CoverMethod, Method};
+use crate::support::plans::{exact_cores, plan};
 use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::synth::{SynthOptions, generate};
 use seedbank::watch::Unwatched;
-use seedbank_algorithms::cores::Pick;
 use serde_json::Value;
 
-const DAYS: u32 = 6;
+const DAYS: u32 = 5;
 
 fn refresh(bank: &Bank, plan: &str, options: &PlanOptions, keep: Option<u32>) -> u32 {
     let request = RefreshRequest {
@@ -42,30 +40,30 @@ fn same(later: &BTreeMap<String, Value>, first: &BTreeMap<String, Value>) {
 }
 
 /// What a refresh says of every page, without the names in it and without what is said of today.
-fn told(bank: &Bank, refresh: u32, urls: &[String]) -> BTreeMap<String, Value> {
+fn answers(bank: &Bank, refresh: u32, urls: &[String]) -> BTreeMap<String, Value> {
     let which = Which {
         plan: None,
         refresh: Some(refresh),
     };
     let explainer = bank.explainer(&which).unwrap();
-    let answers = urls.iter().map(|url| {
+    let all = urls.iter().map(|url| {
         let mut answer = serde_json::to_value(explainer.page(url).unwrap()).unwrap();
         for field in ["plan", "refresh", "since", "page"] {
             answer.as_object_mut().unwrap().remove(field);
         }
         (url.clone(), answer)
     });
-    answers.collect()
+    all.collect()
 }
 
-fn live_through(options: &PlanOptions) {
+fn follow_days(options: &PlanOptions) {
     let place = support::scratch();
     let crawl = place.path().join("crawl");
     let synth = SynthOptions {
         days: DAYS,
         rng_seed: 5,
         changed_per_day: 0.1,
-        ..SynthOptions::new(300)
+        ..SynthOptions::new(200)
     };
     generate(&crawl, &synth, &Unwatched).unwrap();
     let bank = Bank::create(
@@ -87,14 +85,14 @@ fn live_through(options: &PlanOptions) {
             Ok(())
         })
         .unwrap();
-        let wanted = told(&bank, fresh, &urls);
-        same(&told(&bank, daily, &urls), &wanted);
+        let wanted = answers(&bank, fresh, &urls);
+        same(&answers(&bank, daily, &urls), &wanted);
         for &refresh in kept.iter().rev().take(2).skip(1) {
             // The pages that yesterday knew.
             let known: Vec<String> = before.last().unwrap().1.keys().cloned().collect();
-            same(&told(&bank, refresh, &known), &before.last().unwrap().1);
+            same(&answers(&bank, refresh, &known), &before.last().unwrap().1);
         }
-        same(&told(&bank, kept[kept.len() - 1], &urls), &wanted);
+        same(&answers(&bank, kept[kept.len() - 1], &urls), &wanted);
         if let Some(forgotten) = kept.iter().rev().nth(2) {
             let which = Which {
                 plan: None,
@@ -108,25 +106,17 @@ fn live_through(options: &PlanOptions) {
     }
     for (refresh, wanted) in before {
         let urls: Vec<String> = wanted.keys().cloned().collect();
-        same(&told(&bank, refresh, &urls), &wanted);
+        same(&answers(&bank, refresh, &urls), &wanted);
     }
 }
 
 #[test]
 fn days_by_cores() {
-    live_through(&PlanOptions {
-        seeds: Some(12),
-        // Any other pick would make a plan's seeds depend on its past.
-        pick: Some(Pick::Best),
-        ..PlanOptions::default()
-    });
+    // Any other pick would make a plan's seeds depend on its past.
+    follow_days(&plan("seeds=12 pick=best"));
 }
 
 #[test]
 fn days_by_cover() {
-    live_through(&PlanOptions {
-        method: Some(Method::Cover(CoverMethod::MaxWeight)),
-        per_site: Some(2),
-        ..PlanOptions::default()
-    });
+    follow_days(&plan("method=max-weight per-site=2"));
 }

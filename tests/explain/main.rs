@@ -16,9 +16,6 @@ mod core_links;
 mod cores;
 mod cover;
 mod days;
-mod linked;
-mod page;
-mod search;
-mod site;
+mod lookups;
 #[path = "../support/mod.rs"]
 mod support;

@@ -7,7 +7,9 @@
 use crate::support;
 use crate::support::graphs::Web;
 use seedbank::watch::Unwatched;
-use seedbank_algorithms::cores::{Core, CoreParams, Growth, Hits, Rule, Selection, select};
+use seedbank_algorithms::cores::{
+    Core, CoreParams, Growth, Hits, Rule, Selection, select_in_graph,
+};
 use serde_json::Value;
 
 fn density(percent: &str, growth: Growth) -> Rule {
@@ -167,7 +169,7 @@ fn check(graph: &str) {
         }
         let hub_graph = web.hub_graph(keep_spam, crawled_only);
         let began = std::time::Instant::now();
-        let selection = select(&hub_graph, &params, &[], &Unwatched).unwrap();
+        let selection = select_in_graph(&hub_graph, &params, &[], &Unwatched).unwrap();
         println!("{name}: {:?}", began.elapsed());
         compare(&name, &selection, &support::golden(&shared, &name), &urls);
         compared += 1;
@@ -221,7 +223,8 @@ fn a_crawl_day_by_day() {
             seeds: 30,
             ..CoreParams::default()
         };
-        let selection = select(&web.hub_graph(false, false), &params, &[], &Unwatched).unwrap();
+        let selection =
+            select_in_graph(&web.hub_graph(false, false), &params, &[], &Unwatched).unwrap();
         compare(day, &selection, golden, &web.urls());
     }
 }

@@ -57,7 +57,7 @@ fn no_core_leans_on_hosts_with_and_without_www() {
     let crawl = shared.join("data/ku-2017-webir/crawl.jsonl.gz");
     let old = cores(&crawl, SiteMode::Host.with(UrlRules::Whatwg));
     let new = cores(&crawl, Naming::default());
-    let told = |core: &CoreView| {
+    let described = |core: &CoreView| {
         format!(
             "sigma {:8.3}, {:3} x {:3}, {:3.0} % on twins, {}",
             core.sigma,
@@ -68,8 +68,8 @@ fn no_core_leans_on_hosts_with_and_without_www() {
         )
     };
     for (old, new) in old.iter().zip(&new).take(30) {
-        println!("{:3}  host, whatwg:       {}", old.rank, told(old));
-        println!("     bare-host, rfc3986: {}", told(new));
+        println!("{:3}  host, whatwg:       {}", old.rank, described(old));
+        println!("     bare-host, rfc3986: {}", described(new));
     }
     let leaning = |cores: &[CoreView]| cores.iter().filter(|core| on_twins(core) > 0.5).count();
     println!(

@@ -2,151 +2,126 @@
 
 use std::fs;
 
-use crate::support::command::{Place, names};
+use crate::support::command::{Place, clean, names};
+
+/// Runs a command, which must succeed.
+#[track_caller]
+fn ok(place: &Place, line: &str) -> String {
+    place.run(&line.split(' ').collect::<Vec<_>>()).done()
+}
 
 #[test]
 fn a_graph_is_written_to_a_folder_and_read_back() {
     let place = Place::with_seeds();
-    let said = place.run(&["graph", "bank", "--out", "g", "--format", "tsv"]);
-    assert!(
-        said.err
-            .contains("10 pages with 13 links in g: links.tsv, pages.tsv"),
-        "{said:?}"
-    );
-    assert!(
-        said.err
-            .contains("--input links --pages g/pages.tsv --snapshot"),
-        "{said:?}"
-    );
-    assert!(
-        said.err.contains("all nodes are read back as crawled"),
-        "{said:?}"
-    );
-    assert_eq!(said.done(), "");
-    assert_eq!(names(&place.path("g")), ["links.tsv", "pages.tsv"]);
-    place.run(&["init", "new"]).done();
-    let back = [
-        "ingest",
-        "new",
-        "g/links.tsv",
-        "--input",
-        "links",
-        "--pages",
-        "g/pages.tsv",
-    ];
-    let said = place.run(&back).done();
-    assert!(said.contains("links: 13 added"), "{said}");
-    // Others beside it, in the same folder.
-    for (format, of) in [
-        ("bvgraph", "pages"),
-        ("bvgraph", "sites"),
-        ("ccgraph", "sites"),
-        ("tsv", "sites"),
-    ] {
-        place
-            .run(&[
-                "graph", "bank", "--out", "g", "--format", format, "--of", of,
-            ])
-            .done();
-    }
-    assert_eq!(names(&place.path("g")).len(), 2 + 4 + 5 + 2 + 2);
-    place.run(&["init", "hosts"]).done();
-    let back = [
-        "ingest",
-        "hosts",
-        "g/edges.txt.gz",
-        "--input",
-        "ccgraph",
-        "--vertices",
-        "g/vertices.txt.gz",
-    ];
-    place.run(&back).done();
-}
-
-#[test]
-fn files_are_replaced_and_others_stay() {
-    let place = Place::with_seeds();
     fs::create_dir(place.path("g")).unwrap();
     place.write("g/mine.txt", "mine");
     place.write("g/links.tsv", "old");
-    place
-        .run(&["graph", "bank", "--out", "g", "--format", "tsv"])
-        .done();
+    let ended = place.run(&["graph", "bank", "--out", "g", "--format", "tsv"]);
+    for words in [
+        "10 pages with 13 links in g: links.tsv, pages.tsv",
+        "--input links --pages g/pages.tsv --snapshot",
+        "all nodes are read back as crawled",
+    ] {
+        assert!(ended.err.contains(words), "{ended:?}");
+    }
+    assert_eq!(ended.done(), "");
     assert_eq!(
         names(&place.path("g")),
         ["links.tsv", "mine.txt", "pages.tsv"]
     );
-    assert_ne!(
-        fs::read_to_string(place.path("g/links.tsv")).unwrap(),
-        "old"
+    ok(&place, "init new");
+    let report = ok(
+        &place,
+        "ingest new g/links.tsv --input links --pages g/pages.tsv",
+    );
+    assert!(report.contains("links: 13 added"), "{report}");
+    // Others beside it, in the same folder.
+    for of in [
+        "bvgraph --of pages",
+        "bvgraph --of sites",
+        "ccgraph --of sites",
+        "tsv --of sites",
+    ] {
+        ok(&place, &format!("graph bank --out g --format {of}"));
+    }
+    assert_eq!(names(&place.path("g")).len(), 3 + 4 + 5 + 2 + 2);
+    ok(&place, "init hosts");
+    ok(
+        &place,
+        "ingest hosts g/edges.txt.gz --input ccgraph --vertices g/vertices.txt.gz",
     );
 }
 
 #[test]
-fn bad_targets_are_told_and_nothing_is_made() {
+fn wrong_targets_are_refused_and_nothing_is_written() {
     let place = Place::with_seeds();
     place.write("file", "x");
+    fs::create_dir_all(place.path("g/pages.tsv")).unwrap();
     let before = names(&place.path("."));
-    for (out, format, problem) in [
-        ("file", "tsv", "expected a folder"),
-        ("no/where", "tsv", "the folder no does not exist"),
-        ("bank", "tsv", "own folder"),
-        ("bank/g", "tsv", "own folder"),
+    for (line, status, message) in [
+        ("graph bank --format tsv --out file", 2, "expected a folder"),
+        (
+            "graph bank --format tsv --out no/where",
+            2,
+            "the folder no does not exist",
+        ),
+        ("graph bank --format tsv --out bank", 2, "own folder"),
+        ("graph bank --format tsv --out bank/g", 2, "own folder"),
+        ("graph bank --format tsv --out g", 2, "is a folder"),
+        (
+            "graph bank --format ccgraph --of pages --out new",
+            2,
+            "supports only hosts",
+        ),
+        ("graph none --format tsv --out new", 4, "none is not a bank"),
+        ("scores bank --plan none", 2, "none"),
+        ("scores bank --by harmonic", 2, "--top"),
+        (
+            "scores bank --format parquet --out t.parquet.gz",
+            2,
+            "already compressed",
+        ),
     ] {
-        let said = place
-            .run(&["graph", "bank", "--out", out, "--format", format])
-            .fails(2);
-        assert!(said.contains(problem), "{out}: {said}");
+        let error = place
+            .run(&line.split(' ').collect::<Vec<_>>())
+            .fails(status);
+        assert!(error.contains(message), "{line}: {error}");
     }
-    let pages = [
-        "graph", "bank", "--out", "g", "--format", "ccgraph", "--of", "pages",
-    ];
-    let said = place.run(&pages).fails(2);
-    assert!(said.contains("supports only hosts"), "{said}");
-    place
-        .run(&["graph", "none", "--out", "g", "--format", "tsv"])
-        .fails(4);
-    fs::create_dir(place.path("g")).unwrap();
-    fs::create_dir(place.path("g/pages.tsv")).unwrap();
-    let said = place
-        .run(&["graph", "bank", "--out", "g", "--format", "tsv"])
-        .fails(2);
-    assert!(said.contains("is a folder"), "{said}");
     assert_eq!(names(&place.path("g")), ["pages.tsv"]);
-    fs::remove_dir_all(place.path("g")).unwrap();
     assert_eq!(names(&place.path(".")), before);
 }
 
-/// No file may have a byte: the libraries that write graphs and tables are not to panic either.
+/// No file may have a byte: the libraries that write graphs and tables must not panic either.
 #[test]
-fn a_full_disk_is_told_and_leaves_nothing() {
+fn a_full_disk_is_an_error_and_leaves_nothing() {
     let place = Place::with_seeds();
     let program = env!("CARGO_BIN_EXE_seedbank");
-    for (format, of) in [
-        ("bvgraph", "pages"),
-        ("bvgraph", "sites"),
-        ("ccgraph", "sites"),
-        ("tsv", "pages"),
+    for of in [
+        "bvgraph --of pages",
+        "bvgraph --of sites",
+        "ccgraph --of sites",
+        "tsv --of pages",
         #[cfg(feature = "parquet")]
-        ("parquet", "pages"),
+        "parquet --of pages",
     ] {
-        let command =
-            format!("ulimit -f 0; exec {program} graph bank --out g --format {format} --of {of}");
-        let mut shell = crate::support::command::clean("sh");
-        let shell = shell.args(["-c", &command]).current_dir(place.path("."));
-        let ended = shell.output().unwrap();
-        let said = String::from_utf8(ended.stderr).unwrap();
-        assert_eq!(ended.status.code(), Some(1), "{format}: {said}");
+        let script = format!("ulimit -f 0; exec {program} graph bank --out g --format {of}");
+        let ended = clean("sh")
+            .args(["-c", &script])
+            .current_dir(place.path("."))
+            .output();
+        let ended = ended.unwrap();
+        let error = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(1), "{of}: {error}");
         assert!(
-            said.starts_with("error: cannot write g: "),
-            "{format}: {said}"
+            error.starts_with("error: cannot write g: "),
+            "{of}: {error}"
         );
-        assert!(!place.path("g").exists(), "{format}");
+        assert!(!place.path("g").exists(), "{of}");
     }
 }
 
 #[test]
-fn scores_are_printed_and_written() {
+fn scores_are_printed_and_written_and_the_best_are_those_of_the_whole_table() {
     let place = Place::with_seeds();
     let printed = place.run(&["scores", "bank"]);
     assert!(
@@ -154,107 +129,26 @@ fn scores_are_printed_and_written() {
         "{printed:?}"
     );
     let printed = printed.done();
+    let head = "url,site,state,in_degree,out_degree,pagerank,harmonic,harmonic_error,";
     assert!(
-        printed
-            .starts_with("url,site,state,in_degree,out_degree,pagerank,harmonic,harmonic_error,")
+        printed.starts_with(head) && printed.lines().count() == 11,
+        "{printed}"
     );
-    assert_eq!(printed.lines().count(), 11);
-    assert_eq!(place.run(&["scores", "bank", "--out", "s.csv"]).done(), "");
+    assert_eq!(ok(&place, "scores bank --out s.csv"), "");
     assert_eq!(fs::read_to_string(place.path("s.csv")).unwrap(), printed);
-    let lines = place
-        .run(&["scores", "bank", "--format", "jsonl"])
-        .json_lines();
-    assert_eq!(lines.len(), 10);
-    place.run(&["scores", "bank", "--out", "s.csv.gz"]).done();
+    ok(&place, "scores bank --out s.csv.gz");
     assert_eq!(crate::support::gunzip(&place.path("s.csv.gz")), printed);
-    let said = place.run(&["scores", "bank", "--plan", "none"]).fails(2);
-    assert!(said.contains("none"), "{said}");
-    assert_eq!(
-        names(&place.path(".")),
-        ["bank", "day0.jsonl", "s.csv", "s.csv.gz"]
-    );
-}
-
-#[cfg(feature = "parquet")]
-#[test]
-fn parquet_goes_to_files_and_pipes() {
-    let place = Place::with_seeds();
-    place
-        .run(&["seeds", "bank", "--format", "parquet", "--out", "s.parquet"])
-        .done();
-    let rows = super::judge::table(&place.path("s.parquet"));
-    assert_eq!(rows.len(), 2);
-    assert_eq!(rows[0]["url"], "http://h1.example/");
-    let again = [
-        "seeds",
-        "bank",
-        "--format",
-        "parquet",
-        "--out",
-        "s.parquet",
-        "--if-changed",
-    ];
-    assert_eq!(place.run(&again).status, Some(5));
-    let split = [
-        "seeds",
-        "bank",
-        "--format",
-        "parquet",
-        "--out",
-        "p.parquet",
-        "--split",
-        "2",
-    ];
-    place.run(&split).done();
-    for part in ["p-1.parquet", "p-2.parquet"] {
-        assert_eq!(super::judge::table(&place.path(part)).len(), 1);
-    }
-    let piped = place
-        .command(&["seeds", "bank", "--format", "parquet"])
-        .output()
-        .unwrap();
-    assert_eq!(piped.stdout, fs::read(place.path("s.parquet")).unwrap());
-    place
-        .run(&[
-            "scores",
-            "bank",
-            "--format",
-            "parquet",
-            "--out",
-            "t.parquet",
-        ])
-        .done();
-    assert_eq!(super::judge::table(&place.path("t.parquet")).len(), 10);
-    let twice = [
-        "scores",
-        "bank",
-        "--format",
-        "parquet",
-        "--out",
-        "t.parquet.gz",
-    ];
-    let said = place.run(&twice).fails(2);
-    assert!(said.contains("already compressed"), "{said}");
-}
-
-/// The pages with the highest scores, compared with all of them.
-#[test]
-fn the_best_pages_are_those_of_the_whole_table() {
-    let place = Place::with_seeds();
     let scores = |args: &[&str]| {
         let args = [&["scores", "bank", "--format", "jsonl"], args].concat();
         place.run(&args).json_lines()
     };
     let all = scores(&[]);
-    for (by, field) in [
-        ("pagerank", "pagerank"),
-        ("harmonic", "harmonic"),
-        ("in-degree", "in_degree"),
-        ("out-degree", "out_degree"),
-    ] {
+    assert_eq!(all.len(), 10);
+    for by in ["pagerank", "harmonic", "in-degree", "out-degree"] {
         let mut sorted = all.clone();
+        let field = by.replace('-', "_");
         sorted.sort_by(|a, b| {
-            let score = |page: &serde_json::Value| page[field].as_f64().unwrap();
+            let score = |page: &serde_json::Value| page[&field].as_f64().unwrap();
             let url = |page: &serde_json::Value| page["url"].as_str().unwrap().to_owned();
             score(b)
                 .total_cmp(&score(a))
@@ -265,13 +159,35 @@ fn the_best_pages_are_those_of_the_whole_table() {
             assert_eq!(found, sorted[..most.min(all.len())], "{most} by {by}");
         }
     }
-    let text = place
-        .run(&["scores", "bank", "--top", "2", "--format", "text"])
-        .done();
-    assert_eq!(text.lines().count(), 3, "{text}");
+    let text = ok(&place, "scores bank --top 2 --format text");
     assert!(
         text.starts_with("pagerank    harmonic    ± error  linked from"),
         "{text}"
     );
-    place.run(&["scores", "bank", "--by", "harmonic"]).fails(2);
+    assert_eq!(text.lines().count(), 3, "{text}");
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_is_written_to_files_and_pipes() {
+    use super::judge::table;
+    let place = Place::with_seeds();
+    ok(&place, "seeds bank --format parquet --out s.parquet");
+    let rows = table(&place.path("s.parquet"));
+    assert_eq!((rows.len(), &*rows[0]["url"]), (2, "http://h1.example/"));
+    let again = "seeds bank --format parquet --out s.parquet --if-changed";
+    let again = place.run(&again.split(' ').collect::<Vec<_>>());
+    assert_eq!(again.status, Some(5));
+    ok(
+        &place,
+        "seeds bank --format parquet --out p.parquet --split 2",
+    );
+    for part in ["p-1.parquet", "p-2.parquet"] {
+        assert_eq!(table(&place.path(part)).len(), 1);
+    }
+    let mut command = place.command(&["seeds", "bank", "--format", "parquet"]);
+    let piped = command.output().unwrap().stdout;
+    assert_eq!(piped, fs::read(place.path("s.parquet")).unwrap());
+    ok(&place, "scores bank --format parquet --out t.parquet");
+    assert_eq!(table(&place.path("t.parquet")).len(), 10);
 }

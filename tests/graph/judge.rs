@@ -241,11 +241,8 @@ pub fn tables(folder: &Path, links: &str, nodes: &str, name: &str) -> Graph {
         assert!(graph.links.insert(link, links).is_none());
     }
     for (row, (inward, outward)) in nodes.iter().zip(degrees) {
-        let told: (u64, u64) = (
-            row["in_links"].parse().unwrap(),
-            row["out_links"].parse().unwrap(),
-        );
-        assert_eq!(told, (inward, outward), "{row:?}");
+        let numbers = ["in_links", "out_links"].map(|name| row[name].parse::<u64>().unwrap());
+        assert_eq!(numbers, [inward, outward], "{row:?}");
     }
     graph
 }

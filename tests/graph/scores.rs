@@ -2,19 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use seedbank::engine::plan::{CoverMethod, Method};
-use seedbank::engine::query::{PageLimits, Why};
+use seedbank::answers::{ScoreFormat, ScoreWriter, SeedFormat, write_seeds};
+use seedbank::engine::query::{Evidence, PageLimits, SiteSeed, Why};
 use seedbank::engine::scores::{PageScore, ScoresRequest};
-use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshRequest, Which};
-use seedbank::render::{ScoreFormat, ScoreWriter, SeedFormat, write_seeds};
+use seedbank::engine::{Bank, EngineError};
 use seedbank::synth::{SynthOptions, day_text};
 
 use super::judge::Graph;
-use crate::support::banks::TestBank;
-use crate::support::banks::seeds_of;
+use crate::support::banks::{TestBank, seeds_of};
 use crate::support::histories::for_each_history;
-use crate::support::over_web::over_web;
-use crate::support::plans::exact_cores;
+use crate::support::plans::plan;
 
 fn scores(bank: &Bank, plan: Option<&str>) -> Vec<PageScore> {
     let request = ScoresRequest {
@@ -81,7 +78,7 @@ fn recounted(graph: &Graph) -> BTreeMap<&str, (f64, f64)> {
 
 #[test]
 fn degrees_and_centralities_are_those_of_a_recount() {
-    for_each_history(24, 0, |bank, _| {
+    for_each_history(12, 0, |bank, _| {
         let graph = Graph::of_pages(bank);
         let recounted = recounted(&graph);
         let found = scores(bank, None);
@@ -109,48 +106,31 @@ fn degrees_and_centralities_are_those_of_a_recount() {
 }
 
 /// A crawl with plans of every kind.
-fn crawled() -> (TestBank, Vec<&'static str>) {
+fn crawled() -> (TestBank, [&'static str; 3]) {
     let bank = TestBank::new();
-    bank.delta(&day_text(&SynthOptions::new(400), 0).unwrap());
-    let cover = PlanOptions {
-        method: Some(Method::Cover(CoverMethod::MaxWeight)),
-        per_site: Some(2),
-        ..PlanOptions::default()
-    };
-    let cores = PlanOptions {
-        seeds: Some(8),
-        ..PlanOptions::default()
-    };
-    let web = over_web(CoverMethod::Greedy, 8);
-    let mut names = Vec::new();
-    for (name, options) in [("cores", cores), ("cover", cover), ("web", web)] {
-        let request = RefreshRequest {
-            plan: Some(name.to_owned()),
-            options: exact_cores(options),
-            ..RefreshRequest::default()
-        };
-        bank.bank.refresh(&request).unwrap();
-        names.push(name);
+    bank.delta(&day_text(&SynthOptions::new(300), 0).unwrap());
+    for (name, parameters) in [
+        ("cores", "seeds=8"),
+        ("cover", "method=max-weight per-site=2"),
+        ("web", "method=greedy scope=web seeds=8"),
+    ] {
+        bank.refresh(name, &plan(parameters), false);
     }
-    (bank, names)
+    (bank, ["cores", "cover", "web"])
 }
 
 #[test]
-fn what_a_plan_knows_is_what_explain_says() {
+fn scores_of_a_plan_agree_with_explain() {
     let (bank, plans) = crawled();
     let bank = &bank.bank.pinned().unwrap();
     for plan in plans {
-        let which = Which {
-            plan: Some(plan.to_owned()),
-            refresh: None,
-        };
-        let seeds = seeds_of(bank, &which);
+        let seeds = seeds_of(bank, plan);
         let ranks: BTreeMap<&str, u32> = seeds.iter().map(|seed| (&*seed.url, seed.rank)).collect();
         let (mut in_cores, mut covered) = (0, 0);
         let found = scores(bank, Some(plan));
         for (at, score) in found.iter().enumerate() {
             assert_eq!(score.seed_rank, ranks.get(&*score.url).copied(), "{plan}");
-            // Pages are asked for one by one, which takes a while.
+            // A query for each page takes a while.
             if at % 11 > 0 && score.seed_rank.is_none() && score.core.is_none() {
                 continue;
             }
@@ -159,7 +139,12 @@ fn what_a_plan_knows_is_what_explain_says() {
             assert_eq!(facts.inlinks.pages, score.in_degree);
             assert_eq!(facts.outlinks.pages, score.out_degree);
             let of_plan = facts.plans.iter().find(|of| of.run.plan == plan).unwrap();
-            let told = (score.covered_by.as_deref(), score.covered_at);
+            let covering = (score.covered_by.as_deref(), score.covered_at);
+            let itself = (Some(&*score.url), Some(0));
+            let by = |by: &Option<(SiteSeed, u32)>| match by {
+                Some((by, hop)) => assert_eq!(covering, (Some(&*by.url), Some(*hop))),
+                None => assert_eq!(covering, itself),
+            };
             match &of_plan.why {
                 Why::CoreSeed(_) | Why::CoreMember(_) => {
                     in_cores += 1;
@@ -168,23 +153,17 @@ fn what_a_plan_knows_is_what_explain_says() {
                 }
                 Why::Covered { by, hop } | Why::Reached { by, hop } => {
                     covered += 1;
-                    assert_eq!(told, (Some(&*by.url), Some(*hop)));
+                    assert_eq!(covering, (Some(&*by.url), Some(*hop)));
                 }
-                Why::CoverSeed(seed) => match &seed.covered_by {
-                    Some((by, hop)) => assert_eq!(told, (Some(&*by.url), Some(*hop))),
-                    None => assert_eq!(told, (Some(&*score.url), Some(0))),
-                },
-                Why::WebSeed(seed) => match &seed.reached_by {
-                    Some((by, hop)) => assert_eq!(told, (Some(&*by.url), Some(*hop))),
-                    None => assert_eq!(told, (Some(&*score.url), Some(0))),
-                },
-                _ => assert_eq!((told, score.core), ((None, None), None), "{plan} {score:?}"),
+                Why::CoverSeed(seed) => by(&seed.covered_by),
+                Why::WebSeed(seed) => by(&seed.reached_by),
+                _ => assert_eq!((covering, score.core), ((None, None), None), "{score:?}"),
             }
         }
         assert!(in_cores > 0 || covered > 2, "{plan}: {in_cores}, {covered}");
-        // The seeds of cores have the score that the list tells.
+        // The seeds of cores have the score of the list.
         for seed in &seeds {
-            if let seedbank::engine::query::Evidence::Core {
+            if let Evidence::Core {
                 core, hub_score, ..
             } = seed.evidence
             {
@@ -195,9 +174,15 @@ fn what_a_plan_knows_is_what_explain_says() {
     }
 }
 
+/// The rows of a CSV file, each with the text of its columns.
+fn csv_rows(text: &[u8]) -> Vec<BTreeMap<String, String>> {
+    let rows = csv::Reader::from_reader(text).into_deserialize();
+    rows.map(Result::unwrap).collect()
+}
+
 #[test]
-fn all_formats_say_the_same() {
-    let (bank, _) = crawled();
+fn all_formats_have_the_same_values() {
+    let (bank, plans) = crawled();
     let found = scores(&bank.bank, Some("cover"));
     let written = |format| {
         let mut writer = ScoreWriter::new(Vec::new(), format).unwrap();
@@ -207,69 +192,40 @@ fn all_formats_say_the_same() {
         writer.finish().unwrap()
     };
     let lines = String::from_utf8(written(ScoreFormat::Jsonl)).unwrap();
-    let read: Vec<PageScore> = lines
+    let lines = lines
         .lines()
-        .map(|l| serde_json::from_str(l).unwrap())
-        .collect();
-    assert_eq!(read, found);
-    let text = written(ScoreFormat::Csv);
-    let mut csv = csv::Reader::from_reader(&*text);
-    let names = csv.headers().unwrap().clone();
-    let csv: Vec<csv::StringRecord> = csv.records().map(Result::unwrap).collect();
+        .map(|line| serde_json::from_str(line).unwrap());
+    assert_eq!(lines.collect::<Vec<PageScore>>(), found);
+    let csv = csv_rows(&written(ScoreFormat::Csv));
     assert_eq!(csv.len(), found.len());
-    let column = |row: &csv::StringRecord, name: &str| {
-        let at = names.iter().position(|other| other == name).unwrap();
-        row[at].to_owned()
-    };
     for (row, score) in csv.iter().zip(&found) {
-        assert_eq!(column(row, "url"), score.url);
-        assert_eq!(column(row, "pagerank").parse(), Ok(score.pagerank));
-        assert_eq!(column(row, "harmonic").parse(), Ok(score.harmonic));
+        assert_eq!(row["url"], score.url);
+        assert_eq!(row["pagerank"].parse(), Ok(score.pagerank));
+        assert_eq!(row["harmonic"].parse(), Ok(score.harmonic));
         assert_eq!(
-            column(row, "covered_by"),
+            row["covered_by"],
             score.covered_by.clone().unwrap_or_default()
         );
     }
     #[cfg(feature = "parquet")]
     {
         let folder = crate::support::scratch();
-        let file = folder.path().join("scores.parquet");
-        std::fs::write(&file, written(ScoreFormat::Parquet)).unwrap();
-        let rows = super::judge::table(&file);
-        assert_eq!(rows.len(), csv.len());
-        for (parquet, row) in rows.iter().zip(&csv) {
-            for name in &names {
-                assert_eq!(parquet[name], column(row, name), "{name}");
-            }
-        }
-    }
-}
-
-#[cfg(feature = "parquet")]
-#[test]
-fn seeds_as_parquet_are_those_of_csv() {
-    let (bank, plans) = crawled();
-    let folder = crate::support::scratch();
-    for plan in plans {
-        let seeds = seeds_of(&bank.bank, plan);
-        let written = |format| {
-            let mut list = Vec::new();
-            write_seeds(&mut list, &seeds, seeds.len(), format).unwrap();
-            list
+        let table = |bytes: Vec<u8>| {
+            let file = folder.path().join("table.parquet");
+            std::fs::write(&file, bytes).unwrap();
+            super::judge::table(&file)
         };
-        assert!(SeedFormat::Parquet.is_there());
-        let file = folder.path().join(format!("{plan}.parquet"));
-        std::fs::write(&file, written(SeedFormat::Parquet)).unwrap();
-        let rows = super::judge::table(&file);
-        let text = written(SeedFormat::Csv);
-        let mut csv = csv::Reader::from_reader(&*text);
-        let names = csv.headers().unwrap().clone();
-        let csv: Vec<csv::StringRecord> = csv.records().map(Result::unwrap).collect();
-        assert_eq!((rows.len(), rows[0].len()), (csv.len(), names.len()));
-        for (parquet, row) in rows.iter().zip(&csv) {
-            for (name, value) in names.iter().zip(row) {
-                assert_eq!(parquet[name], value, "{plan} {name}");
-            }
+        assert!(table(written(ScoreFormat::Parquet)) == csv);
+        for plan in plans {
+            let seeds = seeds_of(&bank.bank, plan);
+            let written = |format| {
+                let mut list = Vec::new();
+                write_seeds(&mut list, &seeds, seeds.len(), format).unwrap();
+                list
+            };
+            assert!(SeedFormat::Parquet.is_there());
+            let csv = csv_rows(&written(SeedFormat::Csv));
+            assert_eq!(table(written(SeedFormat::Parquet)), csv, "{plan}");
         }
     }
 }

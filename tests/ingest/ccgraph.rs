@@ -6,7 +6,9 @@
 //! * vertices that are no page or the same page: a link that is dropped or kept only where records name pages by
 //!   vertex;
 //! * a graph of many pieces: events out of the order of vertices, or that depend on threads;
-//! * parts without lines, vertices in any order, columns of ranks in another order.
+//! * parts without lines, vertices in any order, columns of ranks in another order;
+//! * hundreds of damages and truncations of good files, a panic, or an edge that is
+//!   neither a link nor counted. Single faults are in `cases/read/ccgraph.txt`.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -17,6 +19,7 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
+use proptest::sample::{Index, select, subsequence};
 use seedbank::engine::ingest::{ForgetRequest, Format};
 use seedbank::engine::{Bank, IngestRequest};
 use seedbank::ingest::{
@@ -28,6 +31,7 @@ use serde_json::json;
 use crate::support;
 use crate::support::histories::{AS_OF, exported};
 use crate::support::model::assert_clean;
+use crate::support::properties::repeatable;
 
 /// The files of a graph, each list in its parts.
 #[derive(Clone, Debug, Default)]
@@ -180,7 +184,7 @@ fn bank(folder: &Path, name: &str, inputs: Vec<Input>, format: Format) -> Bank {
 }
 
 fn a_graph() -> impl Strategy<Value = Graph> {
-    let hosts = proptest::sample::subsequence((0..80).collect::<Vec<usize>>(), 1..60);
+    let hosts = subsequence((0..80).collect::<Vec<usize>>(), 1..60);
     let links = proptest::collection::btree_set((0_usize..60, 0_usize..60), 0..300);
     (hosts, links, any::<bool>(), any::<u64>(), 0_usize..3).prop_map(
         |(numbers, links, sorted, seed, ranked)| {
@@ -221,7 +225,7 @@ fn a_graph() -> impl Strategy<Value = Graph> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: crate::support::cases(10), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(repeatable(10))]
 
     #[test]
     fn a_bank_is_that_of_the_same_pages_as_json_lines(
@@ -336,43 +340,92 @@ fn events_come_in_the_order_of_vertices_whatever_the_threads() {
     assert_eq!(reject.record, "bad..host");
 }
 
+const VERTICES: &str = "0\tcom.a\n1\tcom.a.www\n2\tcom.b\n3\torg.c\n";
+const EDGES: &str = "0\t1\n0\t3\n1\t2\n3\t0\n3\t3\n";
+const RANKS: &str = "#harmonicc_pos\t#harmonicc_val\t#pr_pos\t#pr_val\t#host_rev\n\
+    1\t9.5\t3\t0.1\torg.c\n2\t8.5\t1\t0.4\tcom.a\n3\t7.5\t2\t0.3\tcom.b\n4\t6.5\t4\t0.2\tcom.a.www\n";
+
 #[test]
-fn parts_may_have_no_lines_or_a_header_each() {
-    let text = |text: &str| text.as_bytes().to_vec();
-    let files = Files {
-        vertices: vec![
-            text(""),
-            text("0\tcom.a\n"),
-            gzip(b""),
-            text("1\tcom.b\r\n\n"),
-        ],
-        edges: vec![text(""), text("\n0\t1\r\n"), text("\n\n"), text("1\t0\n")],
-        ranks: vec![
-            text("#harmonicc_pos\t#host_rev\n1\tcom.b\n"),
-            text("#host_rev\t#n_hosts\t#harmonicc_pos\ncom.a\t3\t2\n"),
-        ],
+fn truncated_files_are_rejected() {
+    let whole = Files {
+        vertices: vec![VERTICES.into()],
+        edges: vec![EDGES.into()],
+        ranks: vec![RANKS.into()],
     };
+    for list in 0..3 {
+        let bytes = gzip([VERTICES, EDGES, RANKS][list].as_bytes());
+        for length in 1..bytes.len() {
+            let mut cut = whole.clone();
+            let parts = [&mut cut.vertices, &mut cut.edges, &mut cut.ranks];
+            let part = parts.into_iter().nth(list).unwrap();
+            part[0] = bytes[..length].to_vec();
+            let (read, events) = cut.read();
+            assert!(matches!(read, Err(ReadError::Input(_))), "{list} {length}");
+            // What came before it was right.
+            assert!(events.len() <= 4, "{list} {length}");
+        }
+    }
+}
+
+/// What a damaged graph comes to: every vertex is a page or rejected, and every edge is a link or counted as something else.
+fn check(files: &Files) {
     let (summary, events) = files.read();
-    let summary = summary.unwrap();
-    assert_eq!((summary.records, summary.blank_lines), (2, 4));
-    let text: usize = [&files.vertices, &files.edges, &files.ranks]
-        .into_iter()
-        .flatten()
-        .map(|part| {
-            if part.starts_with(&[0x1f]) {
-                0
-            } else {
-                part.len()
+    let Ok(summary) = summary else {
+        assert!(matches!(summary, Err(ReadError::Input(_))), "{files:?}");
+        return;
+    };
+    let (mut vertices, mut links, mut is_rejected) = (0, 0, false);
+    for (_, event) in events {
+        match event {
+            Event::Record(record) => {
+                links += record.outlinks.unwrap().len();
+                vertices += 1;
             }
-        })
-        .sum();
-    assert_eq!(summary.bytes, text as u64);
-    let qualities: Vec<_> = events
-        .iter()
-        .map(|(_, event)| match event {
-            Event::Record(record) => record.quality.apply_to(None),
+            Event::Rejected(reject) if reject.file.contains("ranks") => {}
+            Event::Rejected(_) => (vertices, is_rejected) = (vertices + 1, true),
             other => panic!("{other:?}"),
-        })
-        .collect();
-    assert_eq!(qualities, [Some(0), Some(10_000)]);
+        }
+    }
+    let count_lines = |list: &[Vec<u8>]| {
+        let all = list[0].split(|byte| *byte == b'\n');
+        all.filter(|line| !line.trim_ascii().is_empty()).count()
+    };
+    assert_eq!(vertices, count_lines(&files.vertices), "{files:?}");
+    let dropped: u64 = summary.dropped_outlinks.values().sum();
+    let others = summary.self_links + summary.duplicate_outlinks + dropped;
+    assert!(
+        is_rejected || links as u64 + others == count_lines(&files.edges) as u64,
+        "{files:?}"
+    );
+}
+
+proptest! {
+    #![proptest_config(repeatable(300))]
+
+    #[test]
+    fn a_damage_is_rejected_or_loses_no_edge(
+        list in 0_usize..3,
+        at in any::<Index>(),
+        kind in 0_usize..5,
+        byte in select(b"0123459\t\n\r ./xA-\xff\0".to_vec()),
+    ) {
+        let mut all = [VERTICES, EDGES, RANKS].map(|text| text.as_bytes().to_vec());
+        let text = &mut all[list];
+        let at = at.index(text.len());
+        match kind {
+            0 => text[at] = byte,
+            1 => text.insert(at, byte),
+            2 => drop(text.remove(at)),
+            3 => text.truncate(at),
+            _ => {
+                // A line that is repeated.
+                let start = text[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+                let end = text[at..].iter().position(|byte| *byte == b'\n').unwrap() + at + 1;
+                let line = text[start..end].to_vec();
+                text.splice(end..end, line);
+            }
+        }
+        let [vertices, edges, ranks] = all.map(|list| vec![list]);
+        check(&Files { vertices, edges, ranks });
+    }
 }

@@ -1,15 +1,17 @@
-//! A batch that removes much of the bank is rejected with the numbers, and leaves the bank unchanged.
+//! A batch that removes much of the bank is refused with the numbers, and leaves the bank unchanged.
 //!
-//! * the limits, exact to the page and to the link: net, of the whole bank;
-//! * random batches compared with a map: all numbers, the sites that lose most and the smallest limit
-//!   that accepts the batch, in any order of records, over any number of files, with and without
-//!   memory for sorting;
-//! * every day of a real crawl: refused only where the bank shrinks.
+//! Families of cases, and what they catch:
+//! * the smallest batches that are refused: limits that are off by one, or not net, or not of the whole bank;
+//! * random batches compared with a map: wrong numbers, sites or limits in the error, in any order of records, over any
+//!   number of files, with and without memory for sorting;
+//! * the command line: settings that do not accept a batch, an error that does not say how to.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use crate::support;
+use crate::support::command::Place;
+use crate::support::properties::repeatable;
 use proptest::prelude::*;
 use seedbank::engine::error::BatchLoss;
 use seedbank::engine::{Bank, EngineError, IngestRequest};
@@ -24,7 +26,7 @@ fn url(page: usize) -> String {
 
 /// What a record says of its page.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Said {
+enum News {
     Gone,
     /// Its links are these.
     Links(BTreeSet<usize>),
@@ -34,24 +36,24 @@ pub enum Said {
     Fetched,
 }
 
-/// A batch: what is said of each page.
-type Batch = BTreeMap<usize, Said>;
+/// A batch: what is news of each page.
+type Batch = BTreeMap<usize, News>;
 
 /// Gives a page this many links.
-pub fn links(page: usize, count: usize) -> Said {
+fn links(page: usize, count: usize) -> News {
     let targets = page + 1..=page + count;
-    Said::Links(targets.map(|target| target % 10_000).collect())
+    News::Links(targets.map(|target| target % 10_000).collect())
 }
 
-pub fn line(page: usize, said: &Said) -> String {
+fn line(page: usize, news: &News) -> String {
     let mut record = json!({"url": url(page)});
-    match said {
-        Said::Gone => record["gone"] = json!(true),
-        Said::Links(targets) => {
+    match news {
+        News::Gone => record["gone"] = json!(true),
+        News::Links(targets) => {
             record["outlinks"] = targets.iter().map(|target| url(*target)).collect();
         }
-        Said::Clicks => record["clicks"] = json!(3),
-        Said::Fetched => record["fetched"] = json!("2026-11-19T04:00:00Z"),
+        News::Clicks => record["clicks"] = json!(3),
+        News::Fetched => record["fetched"] = json!("2026-11-19T04:00:00Z"),
     }
     record.to_string() + "\n"
 }
@@ -63,9 +65,9 @@ struct Pair {
     crawled: BTreeMap<usize, BTreeSet<usize>>,
 }
 
-/// How a batch is given.
+/// How a batch is ingested.
 #[derive(Clone, Copy, Default)]
-struct Given {
+struct Setting {
     snapshot: bool,
     /// Whether in two files, the last record first, with next to no memory.
     otherwise: bool,
@@ -89,19 +91,19 @@ impl Pair {
             bank,
             crawled: BTreeMap::new(),
         };
-        let given = Given {
+        let setting = Setting {
             snapshot: true,
-            ..Given::default()
+            ..Setting::default()
         };
-        assert_eq!(pair.ingest(base, given), None, "a first snapshot");
+        assert_eq!(pair.ingest(base, setting), None, "a first snapshot");
         pair.apply(base, true);
         pair
     }
 
-    fn request(&self, batch: &Batch, given: Given) -> IngestRequest {
-        let mut lines: Vec<String> = batch.iter().map(|(page, said)| line(*page, said)).collect();
+    fn request(&self, batch: &Batch, setting: Setting) -> IngestRequest {
+        let mut lines: Vec<String> = batch.iter().map(|(page, news)| line(*page, news)).collect();
         let mut files = Vec::new();
-        if given.otherwise {
+        if setting.otherwise {
             lines.reverse();
             files.push(self.file("second", &lines.split_off(lines.len() / 2)));
         }
@@ -109,10 +111,10 @@ impl Pair {
         let plain = IngestRequest::default();
         IngestRequest {
             inputs: files.into_iter().map(Input::File).collect(),
-            snapshot: given.snapshot,
-            max_loss: given.limit.unwrap_or(plain.max_loss),
-            memory: if given.otherwise { 0 } else { plain.memory },
-            dry_run: given.dry_run,
+            snapshot: setting.snapshot,
+            max_loss: setting.limit.unwrap_or(plain.max_loss),
+            memory: if setting.otherwise { 0 } else { plain.memory },
+            dry_run: setting.dry_run,
             // That of all records with a time.
             as_of: Some(1_795_060_800),
             again: true,
@@ -127,12 +129,12 @@ impl Pair {
     }
 
     /// Ingests a batch; returns what it would remove if it is refused.
-    fn loss(&self, batch: &Batch, given: Given) -> Option<Box<BatchLoss>> {
-        match self.bank.ingest(&self.request(batch, given)) {
+    fn loss(&self, batch: &Batch, setting: Setting) -> Option<Box<BatchLoss>> {
+        match self.bank.ingest(&self.request(batch, setting)) {
             Ok(_) => None,
             Err(EngineError::TooMuchLost(loss)) => {
-                assert_eq!(Some(loss.limit), given.limit.or(Some(20.0)));
-                assert_eq!(loss.snapshot, given.snapshot);
+                assert_eq!(Some(loss.limit), setting.limit.or(Some(20.0)));
+                assert_eq!(loss.snapshot, setting.snapshot);
                 Some(loss)
             }
             Err(other) => panic!("{other}"),
@@ -140,17 +142,17 @@ impl Pair {
     }
 
     /// Ingests a batch; returns the numbers if it is refused.
-    fn ingest(&self, batch: &Batch, given: Given) -> Option<Numbers> {
-        self.loss(batch, given).map(|loss| numbers_of(&loss))
+    fn ingest(&self, batch: &Batch, setting: Setting) -> Option<Numbers> {
+        self.loss(batch, setting).map(|loss| numbers_of(&loss))
     }
 
     /// Tries a delta under the default limit.
-    fn try_delta(&self, batch: &[(usize, Said)]) -> Option<Numbers> {
-        let given = Given {
+    fn try_delta(&self, batch: &[(usize, News)]) -> Option<Numbers> {
+        let setting = Setting {
             dry_run: true,
-            ..Given::default()
+            ..Setting::default()
         };
-        self.ingest(&batch.iter().cloned().collect(), given)
+        self.ingest(&batch.iter().cloned().collect(), setting)
     }
 
     /// Pages and links before and after the batch, and what each site loses.
@@ -187,20 +189,20 @@ impl Pair {
 }
 
 fn work_in(crawled: &mut BTreeMap<usize, BTreeSet<usize>>, batch: &Batch, snapshot: bool) {
-    for (page, said) in batch {
-        match said {
-            Said::Gone => {
+    for (page, news) in batch {
+        match news {
+            News::Gone => {
                 crawled.remove(page);
             }
-            Said::Links(targets) => {
+            News::Links(targets) => {
                 let mut targets = targets.clone();
                 targets.remove(page);
                 crawled.insert(*page, targets);
             }
-            Said::Fetched => {
+            News::Fetched => {
                 crawled.entry(*page).or_default();
             }
-            Said::Clicks => {}
+            News::Clicks => {}
         }
     }
     if snapshot {
@@ -260,108 +262,137 @@ fn least_tenths([before, after]: [u64; 2], fewest: u64) -> u64 {
         .unwrap()
 }
 
+/// The smallest batches that are refused and the largest that are not, exact to the page and to the link.
 #[test]
-fn pages_are_counted_net_to_the_page() {
-    let gone = |count: usize| (0..count).map(|page| (page, Said::Gone));
-    let bank_of = |pages: usize| Pair::new(&(0..pages).map(|p| (p, links(p, 1))).collect());
+fn limits_are_exact_and_net() {
+    let gone = |pages: std::ops::Range<usize>| pages.map(|page| (page, News::Gone));
+    let new = |pages: std::ops::Range<usize>| pages.map(|page| (page, links(page, 1)));
+    let bank_of = |pages: usize| Pair::new(&new(0..pages).collect());
+    let clicked = (300..310).map(|page| (page, News::Clicks));
     let small = bank_of(200);
-    let tried = |pair: &Pair, batch: Vec<(usize, Said)>| pair.try_delta(&batch);
-    assert_eq!(tried(&small, gone(99).collect()), None);
-    assert_eq!(
-        tried(&small, gone(100).collect()),
-        Some([200, 100, 200, 100]),
-        "half of the pages"
-    );
-    let new = (300..310).map(|page| (page, links(page, 1)));
-    assert_eq!(tried(&small, gone(109).chain(new.clone()).collect()), None);
-    assert_eq!(
-        tried(&small, gone(110).chain(new).collect()),
-        Some([200, 100, 200, 100])
-    );
-    // A page of which only clicks are reported is not crawled.
-    let clicked = (300..310).map(|page| (page, Said::Clicks));
-    assert_eq!(
-        tried(&small, gone(100).chain(clicked).collect()),
-        Some([200, 100, 200, 100])
-    );
+    let lost = Some([200, 100, 200, 100]);
+    for (batch, refused) in [
+        (gone(0..99).collect::<Vec<_>>(), None),
+        (gone(0..100).collect(), lost),
+        (gone(0..109).chain(new(300..310)).collect(), None),
+        (gone(0..110).chain(new(300..310)).collect(), lost),
+        // A page of which only clicks are reported is not crawled.
+        (gone(0..100).chain(clicked).collect(), lost),
+    ] {
+        assert_eq!(small.try_delta(&batch), refused, "{batch:?}");
+    }
     let large = bank_of(500);
-    assert_eq!(tried(&large, gone(100).collect()), None, "20 % is allowed");
-    let lost = tried(&large, gone(101).collect());
-    assert_eq!(lost, Some([500, 399, 500, 399]));
-}
-
-#[test]
-fn links_are_counted_net_to_the_link() {
-    // Pages 0 and 1 have 2,000 and 3,000 links, a seventh of them within their sites, and ten pages
-    // one link each.
-    let mut base: Batch = (5_000..5_010).map(|page| (page, links(page, 1))).collect();
-    base.insert(0, links(0, 2_000));
-    base.insert(1, links(1, 3_000));
-    let pair = Pair::new(&base);
-    // 20 % of all links are 1,002.
-    assert_eq!(pair.try_delta(&[(0, links(0, 998))]), None);
-    let lost = Some([12, 12, 5_010, 4_007]);
-    assert_eq!(pair.try_delta(&[(0, links(0, 997))]), lost);
-    // New links in place of old ones are no loss.
-    assert_eq!(pair.try_delta(&[(0, links(4_000, 2_000))]), None);
-    // Links count on whatever page they are lost or added.
     assert_eq!(
-        pair.try_delta(&[(0, links(0, 997)), (9_000, links(9_000, 1))]),
+        large.try_delta(&gone(0..100).collect::<Vec<_>>()),
         None,
-        "net"
+        "20 % is allowed"
     );
-    assert_eq!(
-        pair.try_delta(&[(0, links(0, 997)), (1, Said::Clicks)]),
-        lost
-    );
-    let gone = pair.try_delta(&[(0, Said::Gone)]);
-    assert_eq!(gone, Some([12, 11, 5_010, 3_010]));
-    assert_eq!(
-        pair.try_delta(&[(0, Said::Gone), (9_000, links(9_000, 998))]),
-        None
-    );
-}
-
-#[test]
-fn a_bank_that_grows_is_not_refused() {
-    // Nearly all links of the named pages are lost, and the bank doubles.
+    let refused = Some([500, 399, 500, 399]);
+    assert_eq!(large.try_delta(&gone(0..101).collect::<Vec<_>>()), refused);
+    // Pages 0 and 1 have 2,000 and 3,000 links, and ten pages one link each; 20 % of all links are 1,002.
+    let mut base: Batch = new(5_000..5_010).collect();
+    base.extend([(0, links(0, 2_000)), (1, links(1, 3_000))]);
+    let pair = Pair::new(&base);
+    let lost = Some([12, 12, 5_010, 4_007]);
+    for (batch, refused) in [
+        (vec![(0, links(0, 998))], None),
+        (vec![(0, links(0, 997))], lost),
+        (vec![(0, links(4_000, 2_000))], None),
+        (vec![(0, links(0, 997)), (9_000, links(9_000, 1))], None),
+        (vec![(0, links(0, 997)), (1, News::Clicks)], lost),
+        (vec![(0, News::Gone)], Some([12, 11, 5_010, 3_010])),
+        (vec![(0, News::Gone), (9_000, links(9_000, 998))], None),
+    ] {
+        assert_eq!(pair.try_delta(&batch), refused, "{batch:?}");
+    }
+    // Nearly all links of the named pages are lost, but the bank doubles.
     let pair = Pair::new(&(0..150).map(|page| (page, links(page, 10))).collect());
     let shrunk = (0..150).map(|page| (page, links(page, 0)));
-    let lost = Some([150, 150, 1_500, 0]);
-    assert_eq!(pair.try_delta(&shrunk.clone().collect::<Vec<_>>()), lost);
-    let grown = shrunk.chain((1_000..1_300).map(|page| (page, links(page, 10))));
+    let grown = shrunk
+        .clone()
+        .chain((1_000..1_300).map(|page| (page, links(page, 10))));
     assert_eq!(pair.try_delta(&grown.collect::<Vec<_>>()), None);
+    let lost = Some([150, 150, 1_500, 0]);
+    assert_eq!(pair.try_delta(&shrunk.collect::<Vec<_>>()), lost);
 }
 
+/// A batch that was accepted once is the same batch under another limit.
 #[test]
-fn what_changes_nothing_is_not_refused() {
-    let pair = Pair::new(&(0..150).map(|page| (page, Said::Fetched)).collect());
-    let one: Batch = [(0, Said::Fetched)].into();
-    let meant = Given {
+fn a_repeated_batch_is_not_refused() {
+    let pair = Pair::new(&(0..150).map(|page| (page, News::Fetched)).collect());
+    let one: Batch = [(0, News::Fetched)].into();
+    let accepting = Setting {
         snapshot: true,
         limit: Some(100.0),
-        ..Given::default()
+        ..Setting::default()
     };
-    let report = pair.bank.ingest(&pair.request(&one, meant));
-    let report = report.unwrap();
+    let report = pair.bank.ingest(&pair.request(&one, accepting)).unwrap();
     assert_eq!((report.batch, report.counts.became_gone), (Some(2), 149));
     let all = (0..150).map(|page| (page, links(page, 1))).collect();
-    assert_eq!(pair.ingest(&all, Given::default()), None);
+    assert_eq!(pair.ingest(&all, Setting::default()), None);
     let again = IngestRequest {
         max_loss: 20.0,
         again: false,
-        ..pair.request(&one, meant)
+        ..pair.request(&one, accepting)
     };
-    let report = pair.bank.ingest(&again).unwrap();
-    assert_eq!(report.same_as, Some(2));
+    assert_eq!(pair.bank.ingest(&again).unwrap().same_as, Some(2));
+}
+
+/// The messages of the command line, and the settings that accept a batch.
+#[test]
+fn the_command_says_what_would_be_lost_and_how_to_accept_it() {
+    let place = Place::with_bank();
+    let all: String = (0..150).map(|page| line(page, &links(page, 4))).collect();
+    place.write("all.jsonl", all);
+    let few = |count| -> String { (0..3).map(|page| line(page, &links(page, count))).collect() };
+    place.write("three.jsonl", few(5));
+    let bare: String = (0..150).map(|page| line(page, &links(page, 0))).collect();
+    // Enough links that their loss counts.
+    let full: String = (0..150).map(|page| line(page, &links(page, 8))).collect();
+    place.write("bare.jsonl", bare);
+    place.write("full.jsonl", full);
+    let snapshot = ["ingest", "bank", "--snapshot"];
+    place.run(&[&snapshot[..], &["all.jsonl"]].concat()).done();
+    let state = place.state();
+    for more in [&[][..], &["--dry-run"], &["--max-loss", "97.9", "--wait"]] {
+        let args = [&snapshot[..], &["three.jsonl"], more].concat();
+        let error = place.run(&args).fails(3);
+        for words in [
+            "from 150 to 3,",
+            "from 600 to 15;",
+            "lost by site: s3.example (21 pages, 84 links), s4.example (21 pages, ",
+            "and 2 more sites",
+            "the bank is unchanged",
+            "omit --snapshot",
+            "--max-loss 98\n",
+        ] {
+            assert!(error.contains(words), "{words}: {error}");
+        }
+        assert_eq!(place.state(), state);
+    }
+    for (setting, status) in [("10", 3), ("98", 0), ("101", 2)] {
+        let mut command = place.command(&[&snapshot[..], &["three.jsonl", "--dry-run"]].concat());
+        let ended = place.run_command(command.env("SEEDBANK_MAX_LOSS", setting));
+        assert_eq!(ended.status, Some(status), "{ended:?}");
+    }
+    assert_eq!(place.state(), state);
+    place.run(&["ingest", "bank", "full.jsonl"]).done();
+    let error = place.run(&["ingest", "bank", "bare.jsonl"]).fails(3);
+    for words in ["from 150 to 150,", "from 1200 to 0;", "--max-loss 100\n"] {
+        assert!(error.contains(words), "{words}: {error}");
+    }
+    assert!(!error.contains("omit --snapshot"), "{error}");
+    let accepted = ["ingest", "bank", "bare.jsonl", "--max-loss", "100"];
+    let report = place.run(&accepted).done();
+    assert!(report.contains("1200 removed"), "{report}");
 }
 
 /// What a random batch says of its pages: few pages, or most; mostly the same thing.
 fn batch() -> impl Strategy<Value = (Batch, bool)> {
-    let said = |kind: u8, page: usize, count: usize| match kind {
-        0 => Said::Gone,
-        1 => Said::Clicks,
-        2 => Said::Fetched,
+    let news = |kind: u8, page: usize, count: usize| match kind {
+        0 => News::Gone,
+        1 => News::Clicks,
+        2 => News::Fetched,
         _ => links(page, count),
     };
     let records = (0_u8..6, 0_usize..12, 10_usize..300).prop_flat_map(move |(kind, most, size)| {
@@ -372,18 +403,15 @@ fn batch() -> impl Strategy<Value = (Batch, bool)> {
     (records, proptest::bool::weighted(0.3)).prop_map(move |(records, snapshot)| {
         let batch = records
             .into_iter()
-            .map(|(page, kind, count)| (page, said(kind, page, count)));
+            .map(|(page, kind, count)| (page, news(kind, page, count)));
         (batch.collect(), snapshot)
     })
 }
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 8,
         max_shrink_iters: 300,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+..repeatable(6)})]
 
     #[test]
     fn random_batches_are_refused_as_the_map_says(
@@ -397,11 +425,11 @@ proptest! {
             let [pages_before, pages_after, links_before, links_after] = numbers;
             let refused = is_too_much([pages_before, pages_after], 100, limit)
                 || is_too_much([links_before, links_after], 1_000, limit);
-            let given = Given { snapshot, limit: Some(limit.into()), ..Given::default() };
+            let setting = Setting { snapshot, limit: Some(limit.into()), ..Setting::default() };
             let before = pair.bank.status().unwrap().counters;
             for otherwise in [false, true] {
                 let dry_run = otherwise || !refused;
-                let found = pair.loss(&batch, Given { otherwise, dry_run, ..given });
+                let found = pair.loss(&batch, Setting { otherwise, dry_run, ..setting });
                 prop_assert_eq!(found.as_ref().map(|loss| numbers_of(loss)), refused.then_some(numbers));
                 if let Some(loss) = found {
                     let by_pages = is_too_much([pages_before, pages_after], 100, limit);
@@ -411,13 +439,13 @@ proptest! {
                     let least = of_pages.max(of_links);
                     prop_assert!((loss.least_limit - least as f64 / 10.0).abs() < 1e-9, "{least}");
                     for (max_loss, accepted) in [(loss.least_limit, true), (loss.least_limit - 0.1, false)] {
-                        let given = Given { limit: Some(max_loss), dry_run: true, ..given };
-                        prop_assert_eq!(pair.ingest(&batch, given).is_none(), accepted);
+                        let setting = Setting { limit: Some(max_loss), dry_run: true, ..setting };
+                        prop_assert_eq!(pair.ingest(&batch, setting).is_none(), accepted);
                     }
                 }
             }
             prop_assert_eq!(pair.bank.status().unwrap().counters, before);
-            let meant = Given { limit: Some(100.0), ..given };
+            let meant = Setting { limit: Some(100.0), ..setting };
             prop_assert_eq!(pair.ingest(&batch, meant), None);
             pair.apply(&batch, snapshot);
         }

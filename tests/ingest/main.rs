@@ -11,41 +11,21 @@
 )]
 
 mod bvgraph;
+mod cases;
 mod ccgraph;
-mod ccgraph_bad;
 #[cfg(feature = "parquet")]
 mod columns;
-#[cfg(feature = "parquet")]
-mod columns_bad;
-#[cfg(feature = "parquet")]
-mod columns_text;
-#[cfg(feature = "parquet")]
-mod columns_types;
-mod crawler_texts;
-mod crawler_texts_bad;
-mod dated_bank;
-mod deltas;
+mod damages;
 mod export;
-mod failures;
-mod fetch_times;
+mod fetches;
 mod forget;
+mod formats;
 mod loss;
-mod loss_refused;
 mod model;
+mod orders;
 mod pushed;
-mod real;
 mod record_schema;
-mod seed_fetches;
-mod shape;
 #[path = "../support/mod.rs"]
 mod support;
-mod synth_days;
-mod synth_hosts;
+mod synth;
 mod synth_shape;
-mod undo;
-mod warc;
-mod warc_bad;
-mod warc_origins;
-mod wat;
-mod wat_bad;
-mod yields;

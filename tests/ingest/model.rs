@@ -8,24 +8,29 @@
 //! * records shuffled, many of one page among them, a delta cut into several: anything that depends on
 //!   order or on ids;
 //! * records older than the last fetch of their page: news that is overwritten by older news;
-//! * the same batch twice, and batches that are only tried.
+//! * the same batch twice, and dry runs;
+//! * batches of every kind that are undone, the first one too: entries that are not put back, or put back although
+//!   something later depends on them; ids given out twice; what was stored for undoing another batch than the last.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::support;
 use crate::support::banks::{cores_of, seeds_of};
+use crate::support::histories::exported;
 use crate::support::model::{
     Counts, Model, assert_clean, digests_of, given_of, ingest, of_batch, pages_of, totals_of,
     was_bulk,
 };
-use crate::support::plans::exact_cores;
+use crate::support::plans::{exact_cores, plan};
+use crate::support::properties::repeatable;
 use crate::support::records::{Batch, Record, batch, cuts, distinct, record, site_line};
 use proptest::prelude::*;
 use proptest::sample::Index;
+use seedbank::engine::error::UndoError;
+use seedbank::engine::ingest::BatchKind;
 use seedbank::engine::query::{CoreView, Seed};
-use seedbank::engine::{Bank, IngestRequest, PlanOptions, RefreshRequest, Which};
+use seedbank::engine::{Bank, EngineError, IngestRequest, RefreshRequest};
 use seedbank::ingest::{SiteMode, UrlRules};
-use seedbank_algorithms::cores::{Growth, Hits};
 use seedbank_store::{Reader, tables};
 use tempfile::TempDir;
 
@@ -44,10 +49,8 @@ fn bank(by_domain: bool) -> (TempDir, Bank) {
 
 fn cases(number: u32) -> ProptestConfig {
     ProptestConfig {
-        cases: support::cases(number),
         max_shrink_iters: 300,
-        failure_persistence: None,
-        ..ProptestConfig::default()
+        ..repeatable(number)
     }
 }
 
@@ -120,45 +123,20 @@ fn batches_without_memory() {
 /// The seeds and cores of three plans.
 fn selected(bank: &Bank) -> Vec<(Vec<Seed>, Vec<CoreView>)> {
     let plans = [
-        ("default", PlanOptions::default()),
-        (
-            "classic",
-            PlanOptions {
-                hits: Some(Hits::Classic),
-                growth: Some(Growth::Literal),
-                ..PlanOptions::default()
-            },
-        ),
-        (
-            "sized",
-            PlanOptions {
-                core_size: Some(4),
-                new_members: Some(2),
-                keep_spam: Some(true),
-                ..PlanOptions::default()
-            },
-        ),
+        ("default", "seeds=6"),
+        ("classic", "seeds=6 hits=classic growth=literal"),
+        ("sized", "seeds=6 core-size=4 new-members=2 keep-spam=true"),
     ];
-    plans
-        .into_iter()
-        .map(|(name, options)| {
-            let request = RefreshRequest {
-                plan: Some(name.to_owned()),
-                options: exact_cores(PlanOptions {
-                    seeds: Some(6),
-                    ..options
-                }),
-                ..RefreshRequest::default()
-            };
-            bank.refresh(&request).unwrap();
-            let which = Which {
-                plan: Some(name.to_owned()),
-                refresh: None,
-            };
-            let cores = cores_of(bank, &which);
-            (seeds_of(bank, &which), cores)
-        })
-        .collect()
+    let select = |(name, parameters): (&str, &str)| {
+        let request = RefreshRequest {
+            plan: Some(name.to_owned()),
+            options: exact_cores(plan(parameters)),
+            ..RefreshRequest::default()
+        };
+        bank.refresh(&request).unwrap();
+        (seeds_of(bank, name), cores_of(bank, name))
+    };
+    plans.into_iter().map(select).collect()
 }
 
 fn near(a: f64, b: f64) -> bool {
@@ -222,7 +200,7 @@ fn crowded() -> impl Strategy<Value = Vec<Record>> {
 }
 
 /// The digest of a bank's last batch.
-fn digest_text(bank: &Bank) -> [u8; 32] {
+fn last_digest(bank: &Bank) -> [u8; 32] {
     let reader = Reader::open(bank.path()).unwrap();
     let batches = reader.scan(&tables::BATCHES).unwrap();
     let last = batches.map(|entry| entry.unwrap().1).last();
@@ -272,7 +250,7 @@ proptest! {
             prop_assert_eq!(again.counts, report.counts.clone());
             prop_assert_eq!(pages_of(&other), pages_of(&first));
             prop_assert_eq!(digests_of(&other), digests_of(&first));
-            prop_assert_eq!(digest_text(&other), digest_text(&first));
+            prop_assert_eq!(last_digest(&other), last_digest(&first));
         }
     }
 
@@ -339,7 +317,7 @@ proptest! {
     }
 
     #[test]
-    fn a_dry_run_tells_and_changes_nothing(first in batch(14), second in batch(30)) {
+    fn a_dry_run_reports_and_changes_nothing(first in batch(14), second in batch(30)) {
         let (_folder, bank) = bank(false);
         ingest(&bank, &first, PLENTY);
         let (pages, status) = (pages_of(&bank), bank.status().unwrap());
@@ -371,4 +349,77 @@ fn split(records: &mut Vec<Record>, cut: Index) -> Vec<Record> {
     }
     let tail = records.split_off(1 + cut.index(records.len() - 1));
     std::mem::replace(records, tail)
+}
+
+/// What is done with a batch: left, taken back, or taken back and ingested again.
+type Turn = (Batch, u8);
+
+fn follows_undos(turns: &[Turn], memory: usize) {
+    let (_folder, bank) = bank(false);
+    let mut model = Model::new(false);
+    let mut last = 0;
+    for (batch, turn) in turns {
+        let before = model.clone();
+        let export = exported(&bank);
+        ingest(&bank, batch, memory);
+        model.apply(batch);
+        last += 1;
+        let status = bank.status().unwrap();
+        let kept = status.undo.unwrap();
+        assert_eq!(kept.batch, last);
+        // The first batch overwrites nothing, and neither does one of stale records alone.
+        let is_stale = status.last_batch.unwrap().stale > 0;
+        assert!((kept.bytes > 0) == (last > 1) || is_stale);
+        if *turn == 0 {
+            continue;
+        }
+        let undone = bank.undo(false, memory).unwrap();
+        assert_eq!((undone.undone, undone.batch), (last, last + 1));
+        assert_eq!(exported(&bank), export);
+        last += 1;
+        assert_equals(&bank, &before);
+        assert_eq!(bank.status().unwrap().undo, None);
+        let again = bank.undo(false, memory);
+        assert!(
+            matches!(again, Err(EngineError::CannotUndo(UndoError::IsUndo(batch))) if batch == last),
+            "{again:?}"
+        );
+        if *turn == 1 {
+            model = before;
+            continue;
+        }
+        // It is no repetition: what was taken back is as if it had never been.
+        let request = of_batch(&bank, batch);
+        let report = bank.ingest(&request).unwrap();
+        last += 1;
+        assert_eq!(report.batch, Some(last));
+        assert_equals(&bank, &model);
+    }
+    let history = bank.history().unwrap();
+    let undone = history.batches.iter();
+    let undone = undone.filter(|batch| batch.record.kind == BatchKind::Undo);
+    let turns = turns.iter().filter(|(_, turn)| *turn > 0);
+    assert_eq!(undone.count(), turns.count());
+}
+
+proptest! {
+    #![proptest_config(cases(6))]
+
+    #[test]
+    fn an_undone_batch_leaves_the_bank_as_it_was(
+        turns in proptest::collection::vec((batch(14), 0_u8..3), 1..6),
+        bulk in any::<bool>(),
+    ) {
+        follows_undos(&turns, if bulk { 0 } else { PLENTY });
+    }
+}
+
+#[test]
+fn without_a_batch_there_is_nothing_to_take_back() {
+    let (_folder, bank) = bank(false);
+    let none = bank.undo(false, 0);
+    assert!(
+        matches!(none, Err(EngineError::CannotUndo(UndoError::NoBatch))),
+        "{none:?}"
+    );
 }

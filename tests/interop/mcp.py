@@ -48,6 +48,8 @@ async def talk():
             result = await session.call_tool(name, arguments)
             answer = result.model_dump(by_alias=True)
             assert json.loads(answer["content"][0]["text"]) == answer["structuredContent"]
+            # Which texts come from pages is said beside the answer of the API.
+            assert "never instructions" in answer["structuredContent"].pop("_page_data")["note"]
             return answer["structuredContent"], answer["isError"]
 
         url = "http://h1.example/"

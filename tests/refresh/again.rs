@@ -7,12 +7,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::support::properties::repeatable;
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
+use proptest::test_runner::TestRunner;
 use seedbank::watch::Unwatched;
 use seedbank_algorithms::cores::{
     CachedComponent, CachedCore, Core, CoreCache, CoreParams, Growth, NearClasses, NearPage,
-    Nearness, OneSeedPerCore, Rule, Selection, select_warm,
+    Nearness, OneSeedPerCore, Rule, Selection, SelectionInput, select, whole_graph,
 };
 use seedbank_algorithms::graph::{Fingerprint, HubGraph, Rows, WeakComponents};
 use seedbank_algorithms::page::PageId;
@@ -77,7 +78,6 @@ fn renumber(component: &CachedComponent, page: impl Fn(u32) -> u32) -> CachedCom
     CachedComponent {
         cores: component.cores.iter().map(core).collect(),
         next: component.next,
-        ahead: component.ahead.map(|(sigma, best)| (sigma, page(best))),
     }
 }
 
@@ -99,7 +99,12 @@ fn run(web: &Web, params: &CoreParams, kept: &Kept) -> (Vec<u64>, HubGraph, Sele
     let known = known.collect();
     let ledger = CoreCache::new(components, known);
     let mut each = OneSeedPerCore { left: params.seeds };
-    let selection = select_warm(&graph, params, &[], &ledger, &mut each, &Unwatched).unwrap();
+    let input = SelectionInput {
+        cache: Some(&ledger),
+        ..SelectionInput::default()
+    };
+    let share = whole_graph(graph.clone(), params);
+    let selection = select(&share, params, input, &mut each, &Unwatched).unwrap();
     let found = selection.found.iter().map(|(&component, found)| {
         let cores = found.cores.iter().map(|(rank, near)| CachedCore {
             core: selection.cores[*rank as usize - 1].clone(),
@@ -109,7 +114,6 @@ fn run(web: &Web, params: &CoreParams, kept: &Kept) -> (Vec<u64>, HubGraph, Sele
         let known = CachedComponent {
             cores: cores.collect(),
             next: found.next,
-            ahead: found.ahead,
         };
         let id = |number: u32| u32::try_from(pages[number as usize]).unwrap();
         (
@@ -222,7 +226,7 @@ fn params() -> impl Strategy<Value = CoreParams> {
 
 #[test]
 fn a_thousand_sequences_of_changes() {
-    let mut runner = TestRunner::new(Config::with_cases(1_000));
+    let mut runner = TestRunner::new(repeatable(1_000));
     let web = prop::collection::vec(change(), 4..14);
     let days = prop::collection::vec((prop::collection::vec(change(), 0..3), 1_u32..8), 1..6);
     let reused = std::cell::Cell::new(0);

@@ -111,11 +111,11 @@ fn picks(bank: &Bank, refresh: RefreshId) -> Vec<(String, String)> {
         refresh: Some(refresh),
     };
     let pick = |seed: Seed| {
-        let mut told = serde_json::to_value(&seed).unwrap();
+        let mut shown = serde_json::to_value(&seed).unwrap();
         for time in ["refresh", "plan", "since"] {
-            told.as_object_mut().unwrap().remove(time);
+            shown.as_object_mut().unwrap().remove(time);
         }
-        (seed.url, told.to_string())
+        (seed.url, shown.to_string())
     };
     seeds_of(bank, &which).into_iter().map(pick).collect()
 }

@@ -11,6 +11,7 @@ use std::fmt::Write;
 
 use crate::support::banks::TestBank;
 use crate::support::plans::exact_cores;
+use crate::support::properties::repeatable;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use seedbank::engine::plan::{CoverMethod, Method};
@@ -222,10 +223,8 @@ fn random_deltas() {
         ),
     ];
     let mut runner = TestRunner::new(Config {
-        cases: 5,
-        failure_persistence: None,
         max_shrink_iters: 0,
-        ..Config::default()
+        ..repeatable(5)
     });
     let reused = std::cell::Cell::new(0);
     let run = runner.run(&deltas, |(pair, first, further)| {

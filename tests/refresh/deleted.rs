@@ -63,9 +63,9 @@ fn days() -> Vec<String> {
     texts.collect()
 }
 
-/// What is told of the refreshes of the other plans: evidence of many pages, and what changed from
+/// The answers about refreshes of the other plans: evidence of many pages, and what changed from
 /// one refresh to the next.
-fn told(bank: &TestBank, but: &str) -> BTreeMap<String, String> {
+fn answers(bank: &TestBank, but: &str) -> BTreeMap<String, String> {
     let mut urls = Vec::new();
     let every = bank.bank.pages::<EngineError>(|page| {
         urls.push(page.url);
@@ -74,7 +74,7 @@ fn told(bank: &TestBank, but: &str) -> BTreeMap<String, String> {
     every.unwrap();
     // The order is that of the ids, so these are pages of many sites.
     let urls: Vec<String> = urls.into_iter().step_by(7).collect();
-    let mut told = BTreeMap::new();
+    let mut all = BTreeMap::new();
     for (plan, _) in plans().iter().filter(|(plan, _)| *plan != but) {
         let plan = Some((*plan).to_owned());
         let which = Which {
@@ -84,7 +84,7 @@ fn told(bank: &TestBank, but: &str) -> BTreeMap<String, String> {
         let explainer = bank.bank.explainer(&which).unwrap();
         for url in &urls {
             let why = explainer.page(url).unwrap().why;
-            told.insert(format!("{plan:?} {url}"), format!("{why:?}"));
+            all.insert(format!("{plan:?} {url}"), format!("{why:?}"));
         }
         // Older refreshes too, as far as a diff reads them.
         let request = DiffRequest {
@@ -92,9 +92,9 @@ fn told(bank: &TestBank, but: &str) -> BTreeMap<String, String> {
             ..DiffRequest::default()
         };
         let diff = bank.bank.diff(&request).unwrap();
-        told.insert(format!("{plan:?} diff"), format!("{diff:?}"));
+        all.insert(format!("{plan:?} diff"), format!("{diff:?}"));
     }
-    told
+    all
 }
 
 fn is_empty<K: Key, V: TableValue>(reader: &Reader, table: &Table<K, V>) -> bool {
@@ -114,11 +114,11 @@ fn nothing_is_left_of_a_deleted_plan_and_all_of_the_others() {
     let mut deleted = 0;
     // The second one is of the same kind as the first.
     for (victim, options) in plans().into_iter().skip(1) {
-        let before = told(&bank, victim);
+        let before = answers(&bank, victim);
         let gone = bank.bank.delete_plan(victim, false).unwrap();
         deleted += gone.refreshes.len();
         bank.is_sound();
-        let after = told(&bank, victim);
+        let after = answers(&bank, victim);
         for (what, said) in &before {
             assert_eq!(&after[what], said, "{victim}: {what}");
         }

@@ -201,7 +201,7 @@ fn pins_come_first_and_are_counted() {
         says(&bank, "http://a1.g0.test/"),
         Some(PolicyVerdict::Pinned { rank: 1 })
     ));
-    // A pin that dies is no seed, and is told.
+    // A pin that dies is no seed, and is reported.
     bank.delta("{\"url\": \"http://hub.test/1-2\", \"gone\": true}\n");
     let report = bank.refresh("p", &PlanOptions::default(), false);
     let left_out = report.view.policy.unwrap().rejected_pins;

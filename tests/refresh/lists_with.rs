@@ -63,14 +63,14 @@ fn is_followed(bank: &TestBank) {
     assert_eq!(entries, lists.values().map(Vec::len).sum::<usize>());
     for (url, on) in lists {
         let past = bank.bank.page_history(&url, None).unwrap();
-        let mut told: Vec<(u32, u32)> = past
+        let mut listed: Vec<(u32, u32)> = past
             .plans
             .iter()
             .flat_map(|plan| &plan.appearances)
             .filter_map(|at| Some((at.refresh, at.rank?)))
             .collect();
-        told.sort_unstable();
-        assert_eq!(told, on, "{url}");
+        listed.sort_unstable();
+        assert_eq!(listed, on, "{url}");
     }
     bank.is_sound();
 }

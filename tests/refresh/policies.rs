@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::support::banks::TestBank;
 use crate::support::plans::exact_cores;
+use crate::support::properties::repeatable;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use seedbank::engine::plan::{CoverMethod, Method, Scope, Value};
@@ -279,11 +280,9 @@ fn random_histories() {
     let days = prop::collection::vec(prop::collection::vec(event(), 1..12), 2..6);
     let first = prop::collection::vec(event(), 40..90);
     let mut runner = TestRunner::new(Config {
-        cases: crate::support::cases(6),
-        failure_persistence: None,
         // A step takes as long as the history that it tries.
         max_shrink_iters: 100,
-        ..Config::default()
+        ..repeatable(6)
     });
     runner
         .run(&(first, days, options()), |(first, days, options)| {

@@ -4,20 +4,19 @@
 //!
 //! Random webs of some communities, in a bank, are changed again and again: links come and go,
 //! pages come, go, become spam or stop being spam, alone or by their site, communities merge and split, batches are undone.
-//! All this is done through a bank, since the point is what a refresh loads and what it leaves to
-//! the next one.
+//! All this is done through a bank, since the point is what a refresh leaves to the next one.
 //!
 //! Some by default; `make test-long` runs more.
 //!
-//! Catches: a component that changed and was not loaded, or only in part; steps and bounds of the
-//! others that no longer fit, or were forgotten; changed standings of pages that nobody looked at;
-//! keys that stay behind.
+//! Catches: a component that changed and was taken over; steps and bounds of the others that no longer
+//! fit, or were forgotten; changed standings of pages; keys that stay behind.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::support::banks::TestBank;
 use crate::support::plans::exact_cores;
+use crate::support::properties::repeatable;
 use crate::support::refreshes::came_to_the_same;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -192,8 +191,8 @@ fn run() -> impl Strategy<Value = Run> {
         )
 }
 
-/// Counts of refreshes, components that were not looked at, and steps that were taken over.
-type Counts = (u32, u64, u64);
+/// Counts of refreshes, and of steps that were taken over.
+type Counts = (u32, u64);
 
 fn live(run: &Run, batches: &[Vec<Event>], counts: &mut Counts) {
     let bank = TestBank::new();
@@ -231,8 +230,7 @@ fn live(run: &Run, batches: &[Vec<Event>], counts: &mut Counts) {
         assert_eq!(ours.view.certified, cold.view.certified);
         came_to_the_same(&bank.bank, ours.view.refresh, cold.view.refresh);
         counts.0 += 1;
-        counts.1 += cold.pages_loaded - ours.pages_loaded;
-        counts.2 += ours.view.steps_reused;
+        counts.1 += ours.view.steps_reused;
         if at % 4 == 0 {
             bank.is_sound();
         }
@@ -242,9 +240,8 @@ fn live(run: &Run, batches: &[Vec<Event>], counts: &mut Counts) {
 #[test]
 fn sequences_of_changes() {
     let mut runner = TestRunner::new(Config {
-        cases: crate::support::cases(10),
         max_shrink_iters: 30,
-        ..Config::default()
+        ..repeatable(10)
     });
     let mut counts = Counts::default();
     let batches = prop::collection::vec(prop::collection::vec(event(), 1..5), 8);
@@ -256,7 +253,6 @@ fn sequences_of_changes() {
         })
         .unwrap();
     // Otherwise the test has not tried what it is about.
-    let (refreshes, not_loaded, reused) = counts;
-    assert!(not_loaded > 8 * u64::from(refreshes), "{counts:?}");
+    let (refreshes, reused) = counts;
     assert!(2 * reused > u64::from(refreshes), "{counts:?}");
 }

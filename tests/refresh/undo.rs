@@ -6,6 +6,7 @@
 
 use crate::support::banks::TestBank;
 use crate::support::model::of_batch;
+use crate::support::properties::repeatable;
 use crate::support::records::{Batch, batch};
 use crate::support::refreshes::came_to_the_same;
 use proptest::prelude::*;
@@ -93,11 +94,8 @@ fn live(turns: &[Turn]) {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: crate::support::cases(3),
         max_shrink_iters: 100,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+..repeatable(3)})]
 
     #[test]
     fn random_histories(

@@ -2,7 +2,7 @@
 //!
 //! - `random_histories`: on small random webs, after every batch, the seeds are those of the
 //!   definition, worked out from the pages alone; a refresh gives what one from scratch gives, and
-//!   every page is told why it is a seed or not. Catches a graph that is not that of the pages, an
+//!   every page has the reason why it is a seed or not. Catches a graph that is not that of the pages, an
 //!   order that is not that of URLs, and evidence that says something else than the selection.
 //! - `thirty_days`: the same plan from scratch gives the same list, on a crawl that goes on.
 //! - the rest: what is tried and kept, what is taken over, what `--keep` deletes, what is refused.
@@ -34,7 +34,7 @@ fn millionths(units: f64) -> i64 {
     format!("{rounded:.0}").parse().unwrap()
 }
 
-/// Compares what is told of every page with the judge.
+/// Compares the explanation of every page with the judge.
 fn every_page_is_told_why(bank: &TestBank, judge: &Judge, seeds: usize, terms: Terms) {
     let picks = judge.greedy(seeds, terms);
     let reached_by = |picks: &[(String, i64)]| -> BTreeSet<String> {
@@ -49,13 +49,17 @@ fn every_page_is_told_why(bank: &TestBank, judge: &Judge, seeds: usize, terms: T
         Err(e) => panic!("{e}"),
     };
     for (url, page) in pages_of(&bank.bank) {
-        let told = explainer.page(&url).unwrap();
+        let explanation = explainer.page(&url).unwrap();
         // An alias is followed through at most five others.
-        let most = if told.page.alias.is_some() { 25 } else { 20 };
+        let most = if explanation.page.alias.is_some() {
+            25
+        } else {
+            20
+        };
         assert!(
-            told.cost.reads <= most,
-            "{} reads: {told:?}",
-            told.cost.reads
+            explanation.cost.reads <= most,
+            "{} reads: {explanation:?}",
+            explanation.cost.reads
         );
         let first = picks
             .iter()
@@ -64,7 +68,7 @@ fn every_page_is_told_why(bank: &TestBank, judge: &Judge, seeds: usize, terms: T
                 Some((number, *judge.within(&pick.0, terms.hops).get(&url)?))
             })
             .filter(|_| judge.pages.contains_key(&url));
-        match told.why {
+        match explanation.why {
             Why::WebSeed(seed) => {
                 let at = usize::try_from(seed.pick).unwrap() - 1;
                 assert_eq!(picks[at].0, url);
@@ -74,11 +78,11 @@ fn every_page_is_told_why(bank: &TestBank, judge: &Judge, seeds: usize, terms: T
                 assert_eq!(before, first.filter(|first| first.0 != seed.pick));
             }
             Why::Reached { by, hop } => assert_eq!(Some((by.pick, hop as usize)), first),
-            Why::Unreached(told) => {
+            Why::Unreached(unreached) => {
                 assert!(candidates.contains(&&url) && first.is_none());
                 let gain = judge.gain(&url, &reached, terms);
-                assert_eq!(millionths(told.score.unwrap()), gain);
-                if let Some(last) = &told.last_pick {
+                assert_eq!(millionths(unreached.score.unwrap()), gain);
+                if let Some(last) = &unreached.last_pick {
                     // The last pick may take pages of negative value off others, whose scores rise then.
                     let then = judge.gain(&url, &before_last, terms);
                     assert!(millionths(last.gain.unwrap()) >= then);
@@ -365,14 +369,14 @@ fn an_answer_is_taken_over_until_a_batch_comes_in() {
         pruned
     };
     assert_eq!(keep(&plan), [1, 2]);
-    let told = bank
+    let explanation = bank
         .bank
         .explain("http://c.example/", which("web"))
         .unwrap();
     assert!(
-        matches!(told.why, Why::Reached { hop: 1, .. }),
+        matches!(explanation.why, Why::Reached { hop: 1, .. }),
         "{:?}",
-        told.why
+        explanation.why
     );
     bank.delta("{\"url\":\"http://new.example/\",\"outlinks\":[\"http://hub.example/\",\"http://a.example/2\"]}\n");
     assert_eq!(keep(&plan), [3]);
@@ -426,12 +430,12 @@ fn nothing_to_start_from_is_an_empty_list() {
         assert_eq!(bank.refresh("web", &plan, false).view.seeds, 0);
     }
     bank.is_sound();
-    let told = bank
+    let explanation = bank
         .bank
         .explain("http://a.example/", which("web"))
         .unwrap();
     assert!(matches!(
-        told.why,
+        explanation.why,
         Why::Ineligible {
             reason: IneligibleReason::NoLinks
         }

@@ -46,7 +46,7 @@ fn steps(report: &RefreshReport) -> StepsView {
     report.steps.unwrap()
 }
 
-/// Every core lies within the bound that is told.
+/// Every core lies within the reported bound.
 fn holds(bank: &TestBank, report: &RefreshReport, share: f64) {
     assert!(
         report.view.certified,
@@ -256,7 +256,7 @@ fn a_real_crawl_and_small_changes_to_it() {
     let tops = |report: &RefreshReport| -> Vec<f64> {
         cores(&bank, report).iter().map(|core| core.sigma).collect()
     };
-    // The largest sigma of all lies between what is told of the first step.
+    // The largest sigma of all lies between the bounds of the first step.
     let near = &cores(&bank, &first)[0];
     let largest = tops(&exact)[0];
     assert!(near.sigma <= largest * (1.0 + 1e-9) && largest <= near.sigma_bound.unwrap());

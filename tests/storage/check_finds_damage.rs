@@ -160,12 +160,7 @@ fn mirrors(table: &str) -> &'static [&'static str] {
             "core_members",
         ],
         "core_scores" => &["core_scores", "cores"],
-        "component_cache" => &[
-            "component_cache",
-            "component_cache_order",
-            "near_core_cache",
-        ],
-        "component_cache_order" => &["component_cache_order"],
+        "component_cache" => &["component_cache", "near_core_cache"],
         "near_core_cache" => &["near_core_cache"],
         "step_cache" => &["step_cache"],
         "core_origins" => &["core_origins", "component_cache"],
@@ -418,7 +413,7 @@ fn every_table_is_damaged_here() {
     for table in tables::ALL {
         assert!(mirrors(table.name).contains(&table.name));
     }
-    assert_eq!(tables::ALL.len(), 42);
+    assert_eq!(tables::ALL.len(), 41);
 }
 
 /// Files of the live database that hold data.
@@ -449,7 +444,11 @@ fn damage_to_files_is_found() {
     for number in 0..40 {
         let bank = Bank::at(place.path().join("damaged"));
         copy(whole.path(), bank.path());
-        let files = files(bank.path());
+        let mut files = files(bank.path());
+        if number % 4 > 1 {
+            // Flipped bits of other files mostly keep the database from being opened.
+            files.retain(|file| file.extension().is_some_and(|end| end == "sst"));
+        }
         let file = &files[rng.random_range(0..files.len())];
         let mut bytes = fs::read(file).unwrap();
         let at = rng.random_range(0..bytes.len());

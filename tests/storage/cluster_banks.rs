@@ -1,10 +1,7 @@
-//! Cluster banks: they give what a bank in one database gives, whatever their number of parts; and a commit that
-//! is killed at any moment is in all parts or in none.
+//! Cluster banks give what a bank in one database gives, whatever their number of parts, and damage to parts is found.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -15,8 +12,9 @@ use crate::support::asking::{PAGES, ask_handle, questions};
 use crate::support::command::Place;
 use crate::support::histories::{PLENTY, exported, history};
 use crate::support::model::ingest;
+use crate::support::properties::repeatable;
 use crate::support::records::{Batch, batch};
-use crate::support::{cases, quota, scratch};
+use crate::support::scratch;
 
 /// Runs plans of all kinds; what they fail with is part of the result.
 fn refresh_all(bank: &Bank) -> Vec<String> {
@@ -85,10 +83,8 @@ fn results(bank: &Bank, batches: &[Batch], last: &Batch) -> Vec<(String, String)
 #[test]
 fn any_number_of_parts_gives_what_one_database_gives() {
     let mut runner = TestRunner::new(ProptestConfig {
-        cases: cases(4),
         max_shrink_iters: 50,
-        failure_persistence: None,
-        ..ProptestConfig::default()
+        ..repeatable(4)
     });
     let outcome = runner.run(&(history(4), batch(14)), |((naming, batches), last)| {
         let folder = scratch();
@@ -149,10 +145,11 @@ fn a_part_is_no_bank_and_a_missing_part_is_damage() {
         .done();
     let err = place.run(&["status", "bank/parts/001"]).fails(4);
     assert!(err.contains("is a part of a cluster bank"), "{err}");
-    let err = place.run(&["repair", "bank"]).fails(1);
-    let says =
-        "error: repair does not support cluster banks yet, and bank is one\nhint: restore a backup";
-    assert!(err.starts_with(says), "{err}");
+    let repaired = place.run(&["repair", "bank"]).done();
+    assert!(
+        repaired.contains("nothing had to be repaired"),
+        "{repaired}"
+    );
     for found in ["0", "1025"] {
         let err = place
             .run(&["cluster", "init", "other", "--banks", found])
@@ -167,8 +164,8 @@ fn a_part_is_no_bank_and_a_missing_part_is_damage() {
     assert!(err.contains("part 1 is missing"), "{err}");
     for (command, doing) in [
         (&["backup", "bank", "copies"][..], "a backup"),
-        (&["migrate", "bank", "--to", "copies"], "migration"),
         (&["compact", "bank"], "compaction"),
+        (&["repair", "bank"], "repair"),
     ] {
         let err = place.run(command).fails(1);
         let says = format!(
@@ -213,102 +210,6 @@ fn a_part_of_another_state_is_damage() {
     }
 }
 
-/// The files that prove how far a commit came: prepared parts, and published pointers.
-fn progress(bank: &Path, parts: u32) -> (usize, usize) {
-    let folder = |part: u32| match part {
-        0 => bank.to_path_buf(),
-        part => bank.join(format!("parts/{part:03}")),
-    };
-    let prepared = (0..parts).filter(|part| {
-        let loads = fs::read_dir(folder(*part).join("loads"));
-        let mut loads = loads.into_iter().flatten().flatten();
-        loads.any(|load| load.path().join("PREPARED").exists())
-    });
-    let epochs: Vec<u64> = (0..parts)
-        .filter_map(|part| crate::kills::published(&folder(part)))
-        .collect();
-    let most = epochs.iter().max().copied().unwrap_or(0);
-    let published = epochs.iter().filter(|epoch| **epoch == most).count();
-    (prepared.count(), published)
-}
-
-/// A moment to kill a command: a delay after a number of parts are prepared.
-struct Moment {
-    prepared: usize,
-    after: Duration,
-}
-
-#[test]
-fn killed_commits_are_in_all_parts_or_in_none() {
-    const PARTS: u32 = 4;
-    let place = Place::new();
-    place
-        .run(&["cluster", "init", "bank", "--banks", "4"])
-        .done();
-    place
-        .run(&["synth", "crawl", "--pages", "300", "--days", "1"])
-        .done();
-    let bank = place.path("bank");
-    let state = || {
-        let status = Bank::at(&bank).status().unwrap();
-        (status.counters.batches, exported(&Bank::at(&bank)))
-    };
-    let mut outcomes = [0; 2];
-    let mut interrupted = 0;
-    let kills = quota(12);
-    for kill in 0..kills {
-        // In turn a large batch, and one that takes it back.
-        let args: &[&str] = if kill % 2 == 0 {
-            &["ingest", "bank", "crawl/day-000.jsonl.zst", "--again"]
-        } else {
-            &["undo", "bank"]
-        };
-        let before = state();
-        let moment = Moment {
-            prepared: kill % (PARTS as usize + 1),
-            after: Duration::from_micros(700 * (kill as u64 % 7)),
-        };
-        let mut child = place
-            .command(args)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let begun = Instant::now();
-        while progress(&bank, PARTS).0 < moment.prepared
-            && child.try_wait().unwrap().is_none()
-            && begun.elapsed() < Duration::from_secs(60)
-        {
-            // Finer than what the moments differ by, and the command gets the processor.
-            std::thread::sleep(Duration::from_micros(50));
-        }
-        std::thread::sleep(moment.after);
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let (prepared, published) = progress(&bank, PARTS);
-        interrupted += usize::from(prepared > 0 || published < PARTS as usize);
-        // Readers see the state before or after the commit, and the next writer finishes or undoes it.
-        let seen = state();
-        place.run(&["ingest", "bank", "--quiet", "/dev/null"]);
-        let after = state();
-        let check = Bank::at(&bank).check().unwrap();
-        assert!(check.is_clean(), "{check:?}");
-        let (prepared, published) = progress(&bank, PARTS);
-        assert_eq!((prepared, published), (0, PARTS as usize));
-        assert!(
-            seen == before || seen == after,
-            "a reader saw a part of a commit"
-        );
-        outcomes[usize::from(after != before)] += 1;
-        if after == before {
-            // The command runs undisturbed, so that the next one has something to do.
-            place.run(args).done();
-        }
-    }
-    assert!(outcomes.iter().all(|count| *count > 0), "{outcomes:?}");
-    assert!(interrupted * 4 > kills, "{interrupted} of {kills}");
-}
-
 #[test]
 fn a_lost_intent_of_a_decided_commit_is_damage() {
     let place = Place::new();
@@ -325,11 +226,14 @@ fn a_lost_intent_of_a_decided_commit_is_damage() {
     place.run(&["ingest", "ahead", "a.jsonl"]).done();
     fs::remove_dir_all(&part).unwrap();
     fs::rename(ahead.join("parts/001"), &part).unwrap();
-    // It keeps the state before, so readers are not disturbed.
-    place.run(&["status", "bank"]).done();
-    let err = place.run(&["ingest", "bank", "a.jsonl"]).fails(4);
-    assert!(
-        err.contains("expected state 0 in part 1, found state 1"),
-        "{err}"
-    );
+    // The state before is still there, and readers do not answer from it either.
+    let later = "part 0 has state 0, and part 1 has acknowledged the later state 1";
+    let other = "expected state 0 in part 1, found state 1";
+    for (command, words) in [
+        (&["status", "bank"][..], later),
+        (&["ingest", "bank", "a.jsonl"], other),
+    ] {
+        let err = place.run(command).fails(4);
+        assert!(err.contains(words), "{command:?}: {err}");
+    }
 }

@@ -1,5 +1,5 @@
-//! Selections by cores in all processes: the same tables, byte by byte, as by one; the same cores as in a
-//! plain bank. Below the number of pages from which on the graph is shared, one process finds the cores.
+//! Selections by cores in a cluster bank: the same tables, byte by byte, in any number of processes, and the same cores as
+//! in a plain bank. All processes find cores within a tolerance and classic ones, process 0 exact ones.
 
 use std::fs;
 use std::path::Path;
@@ -19,10 +19,7 @@ use crate::processes::{Cluster, StopAt, compare_numbers_of_processes, with_cause
 use crate::support::records::url;
 use crate::support::scratch;
 
-/// The relative error, and the absolute one of scores that are almost 0, to which exact scores of cores are computed.
-const EXACT_ERRORS: [f64; 2] = [3e-7, 1e-12];
-
-/// Plans by cores that run in all processes.
+/// Plans by cores.
 fn cores() -> Vec<(&'static str, PlanOptions)> {
     let list = |pages: &[usize]| {
         let urls: Vec<String> = pages.iter().map(|page| url(*page)).collect();
@@ -93,18 +90,12 @@ struct Refreshed {
 }
 
 impl Cluster {
-    /// Refreshes a plan in all processes.
+    /// Refreshes a plan.
     fn refresh_cores(&self, name: &str, plan: PlanOptions) -> Refreshed {
-        self.refresh_above(Some(0), name, plan)
-    }
-
-    /// Refreshes a plan, in all processes if there are more pages than given.
-    fn refresh_above(&self, share_above: Option<u64>, name: &str, plan: PlanOptions) -> Refreshed {
         let before = self.requests.runs.load(Ordering::Relaxed);
         let request = RefreshRequest {
             keep: Some(2),
             explain_cost: true,
-            share_above,
             ..RefreshRequest::with(name, plan)
         };
         let mut steps_reused = 0;
@@ -151,6 +142,10 @@ fn any_number_of_processes_selects_the_same_cores() {
 fn days(folder: &Path) -> Vec<IngestRequest> {
     let crawl = SynthOptions {
         days: 2,
+        // Few, so that regions keep steps.
+        born_per_day: 0.005,
+        changed_per_day: 0.005,
+        gone_per_day: 0.002,
         ..SynthOptions::new(1500)
     };
     let day = |day: u32| {
@@ -163,19 +158,6 @@ fn days(folder: &Path) -> Vec<IngestRequest> {
         }
     };
     (0..=2).map(day).collect()
-}
-
-/// An empty bank in one database, and an empty cluster bank in three processes.
-fn plain_and_cluster(folder: &Path) -> (Bank, Cluster) {
-    let plain = Bank::create(folder.join("plain"), Naming::default()).unwrap();
-    let cluster = Cluster::new(&folder.join("cluster"), Naming::default(), 3);
-    (plain, cluster)
-}
-
-/// The number of known and crawled pages.
-fn pages(bank: &Bank) -> u64 {
-    let counters = bank.status().unwrap().counters;
-    counters.known + counters.crawled
 }
 
 /// The cores and the seeds of the last refresh of a plan, and explanations of some pages.
@@ -199,35 +181,6 @@ fn answers(bank: &Bank, plan: &str) -> Value {
     assert!(explanations.len() > 50);
     let (cores, seeds): (Vec<_>, Vec<_>) = (cores.collect(), seeds.collect());
     json!({"cores": cores, "seeds": seeds, "explanations": explanations})
-}
-
-/// Compares answers; numbers may differ by rounding.
-fn assert_close(a: &Value, b: &Value) {
-    assert_within([1e-12, 0.0], a, b);
-}
-
-/// Compares answers; numbers may differ by the sum of a relative and an absolute error.
-fn assert_within(errors: [f64; 2], a: &Value, b: &Value) {
-    match (a, b) {
-        (Value::Array(a), Value::Array(b)) => {
-            assert_eq!(a.len(), b.len());
-            a.iter()
-                .zip(b)
-                .for_each(|(a, b)| assert_within(errors, a, b));
-        }
-        (Value::Object(a), Value::Object(b)) => {
-            assert!(a.keys().eq(b.keys()), "{a:?} {b:?}");
-            a.values()
-                .zip(b.values())
-                .for_each(|(a, b)| assert_within(errors, a, b));
-        }
-        (Value::Number(a), Value::Number(b)) => {
-            let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
-            let [relative, absolute] = errors;
-            assert!((a - b).abs() <= relative * a.abs() + absolute, "{a} {b}");
-        }
-        (a, b) => assert_eq!(a, b),
-    }
 }
 
 /// Compares all tables of banks byte by byte.
@@ -283,7 +236,7 @@ fn a_crawl_has_the_same_cores_in_any_bank() {
                 } = cluster.refresh_cores(name, plan.clone());
                 assert_eq!(is_shared, cluster.processes > 1);
                 reports.push(report);
-                assert_close(&expected_answers, &answers(&cluster.bank, name));
+                assert_eq!(expected_answers, answers(&cluster.bank, name));
                 assert_eq!(steps_reused, expected.view.steps_reused);
                 reused += steps_reused;
             }
@@ -310,134 +263,41 @@ fn a_crawl_has_the_same_cores_in_any_bank() {
 }
 
 #[test]
-fn exact_cores_of_a_large_component_are_those_of_a_plain_bank() {
+fn process_0_finds_exact_cores_as_in_a_plain_bank() {
     let folder = scratch();
     let days = days(folder.path());
     let (plain, clusters) = plain_and_clusters(folder.path());
-    let exact = |seeds| PlanOptions::from(Plan::cores().within(Slack::EXACT).seeds(seeds));
-    for day in &days[..2] {
+    let exact = || PlanOptions::from(Plan::cores().within(Slack::EXACT).seeds(20));
+    for day in &days {
         plain.ingest(day).unwrap();
-        let request = RefreshRequest::with("exact", exact(20));
+        let request = RefreshRequest::with("exact", exact());
         let expected = plain.refresh(&request).unwrap().view;
         assert!(expected.certified && expected.cores == 20);
         let expected_answers = answers(&plain, "exact");
         let mut reports = Vec::new();
         for cluster in &clusters {
             cluster.bank.ingest(day).unwrap();
-            let refreshed = cluster.refresh_cores("exact", exact(20));
-            assert_eq!(refreshed.is_shared, cluster.processes > 1);
+            let refreshed = cluster.refresh_cores("exact", exact());
+            assert!(!refreshed.is_shared, "{}", refreshed.report);
             reports.push(refreshed.report);
-            assert_within(
-                EXACT_ERRORS,
-                &expected_answers,
-                &answers(&cluster.bank, "exact"),
-            );
+            assert_eq!(expected_answers, answers(&cluster.bank, "exact"));
         }
-        let start = format!("exact: ({}, {}, true", expected.seeds, expected.cores);
-        assert!(reports[0].starts_with(&start), "{reports:?}");
         assert_eq!(reports[0], reports[1]);
         assert_eq!(reports[0], reports[2]);
         assert_same_tables(&clusters);
     }
-    // One process reuses nothing of what all have found, and has the results of a plain bank.
-    let cluster = &clusters[2];
-    let cold = RefreshRequest {
-        cold: true,
-        ..RefreshRequest::with("exact", exact(21))
-    };
-    plain.refresh(&cold).unwrap();
-    let refreshed = cluster.refresh_above(None, "exact", exact(21));
-    assert_eq!((refreshed.is_shared, refreshed.steps_reused), (false, 0));
-    assert_eq!(answers(&plain, "exact"), answers(&cluster.bank, "exact"));
-    // From then on, it reuses the cores of unchanged components, and all processes again nothing of them.
-    let refreshed = cluster.refresh_above(None, "exact", exact(22));
-    assert!(
-        !refreshed.is_shared && refreshed.steps_reused > 0,
-        "{}",
-        refreshed.report
-    );
-    let refreshed = cluster.refresh_cores("exact", exact(23));
-    assert!(refreshed.is_shared, "{}", refreshed.report);
-    let check = cluster.bank.check().unwrap();
-    assert!(check.is_clean(), "{check:?}");
-}
-
-#[test]
-fn below_the_limit_one_process_finds_the_cores_of_a_plain_bank() {
-    let folder = scratch();
-    let days = days(folder.path());
-    let (plain, cluster) = plain_and_cluster(folder.path());
-    let options = || Plan::cores().within(Slack::ONE_PERCENT).seeds(20);
-    // The second day is shared, so that each way begins with the steps of the other.
-    for (day, is_shared) in days.iter().zip([false, true, false]) {
-        plain.ingest(day).unwrap();
-        let request = RefreshRequest::with("within", options());
-        let steps_reused = plain.refresh(&request).unwrap().view.steps_reused;
-        let expected = answers(&plain, "within");
-        cluster.bank.ingest(day).unwrap();
-        let limit = pages(&cluster.bank) - u64::from(is_shared);
-        let refreshed = cluster.refresh_above(Some(limit), "within", options().into());
-        assert_eq!(refreshed.is_shared, is_shared);
-        assert_eq!(refreshed.steps_reused, steps_reused);
-        let found = answers(&cluster.bank, "within");
-        assert_close(&expected, &found);
-        if day.inputs == days[0].inputs {
-            // No step of the other way is reused yet.
-            assert_eq!(expected, found);
-        }
+    for cluster in &clusters {
+        let check = cluster.bank.check().unwrap();
+        assert!(check.is_clean(), "{check:?}");
     }
-    // By default, such a small graph is not shared.
-    let refreshed = cluster.refresh_above(None, "new", options().into());
-    assert!(!refreshed.is_shared);
-    let check = cluster.bank.check().unwrap();
-    assert!(check.is_clean(), "{check:?}");
-}
-
-#[test]
-fn a_new_list_of_a_large_cluster_bank_is_compared_only_on_request() {
-    let folder = scratch();
-    let days = days(folder.path());
-    let (plain, cluster) = plain_and_cluster(folder.path());
-    plain.ingest(&days[0]).unwrap();
-    cluster.bank.ingest(&days[0]).unwrap();
-    let request = |name: &str| RefreshRequest {
-        share_above: Some(100),
-        ..RefreshRequest::with(name, Plan::coverage().seeds(3).budget(50).hops(1))
-    };
-    let compared = plain.refresh(&request("new")).unwrap();
-    assert!(compared.verdict.is_some() && compared.not_compared.is_none());
-    let pages = pages(&cluster.bank);
-    let report = cluster.bank.refresh(&request("new")).unwrap();
-    assert_eq!((report.verdict, report.not_compared), (None, Some(pages)));
-    // A refresh of the same plan has nothing to compare.
-    let report = cluster.bank.refresh(&request("new")).unwrap();
-    assert_eq!((report.verdict, report.not_compared), (None, None));
-    let judged = RefreshRequest {
-        judge: true,
-        ..request("new")
-    };
-    let report = cluster.bank.refresh(&judged).unwrap();
-    assert_eq!(report.not_compared, None);
-    assert_eq!(report.verdict, compared.verdict);
-    let below = RefreshRequest {
-        share_above: Some(pages),
-        ..request("other")
-    };
-    let report = cluster.bank.refresh(&below).unwrap();
-    assert_eq!(
-        (report.verdict, report.not_compared),
-        (compared.verdict, None)
-    );
 }
 
 #[test]
 fn a_process_that_fails_or_is_interrupted_ends_the_selection_in_all() {
     let folder = scratch();
     let cluster = with_pages(folder.path());
-    let request = RefreshRequest {
-        share_above: Some(0),
-        ..RefreshRequest::with("within", Plan::cores().within(Slack::ONE_PERCENT).seeds(4))
-    };
+    let plan = Plan::cores().within(Slack::ONE_PERCENT).seeds(4);
+    let request = RefreshRequest::with("within", plan);
     for stage in ["load links", "cores", "evidence", "commit"] {
         let bank = cluster.bank.watched(StopAt::stage(stage));
         let error = bank.refresh(&request).unwrap_err();

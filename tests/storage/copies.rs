@@ -99,16 +99,15 @@ fn the_states_of_a_copy_that_took_other_batches_do_not_answer() {
     }
 }
 
-/// A bank made from another has an identity of its own, so the states of the two are told apart.
+/// A bank made from another has an identity of its own, so the states of the two differ.
 #[test]
-fn restored_and_migrated_banks_are_other_banks() {
+fn restored_banks_are_other_banks() {
     let place = Place::with_seeds();
     place.run(&["backup", "bank", "backups"]).done();
     place.run(&["restore", "backups", "restored"]).done();
-    place.run(&["migrate", "bank", "--to", "migrated"]).done();
     fs::create_dir(place.path("in-place")).unwrap();
     place.run(&["restore", "backups", "in-place"]).done();
-    for other in ["restored", "migrated", "in-place"] {
+    for other in ["restored", "in-place"] {
         place.run(&["check", other]).done();
         assert_eq!(place.holds(other), place.holds("bank"), "{other}");
         copy(&place.path("bank"), &place.path("kept"));
@@ -123,26 +122,6 @@ fn restored_and_migrated_banks_are_other_banks() {
 }
 
 /// `cp -al` makes a copy whose files are those of the bank.
-/// Tables are linked into the new bank, so a damaged block would be in both.
-#[test]
-fn a_damaged_table_is_not_migrated() {
-    let place = Place::with_seeds();
-    place.merge();
-    let state = published(&place);
-    let tables = names(&state)
-        .into_iter()
-        .filter(|name| Path::new(name).extension().is_some_and(|end| end == "sst"));
-    let size = |name: &String| fs::metadata(state.join(name)).unwrap().len();
-    let largest = state.join(tables.max_by_key(size).unwrap());
-    let mut bytes = fs::read(&largest).unwrap();
-    bytes[10] ^= 1;
-    fs::write(&largest, bytes).unwrap();
-    let before = contents(&place.path("bank"));
-    place.run(&["migrate", "bank", "--to", "new"]).fails(4);
-    assert!(!place.path("new").exists());
-    assert_eq!(changes(&before, &place.path("bank")), NO_FILES);
-}
-
 #[test]
 fn a_copy_of_hard_links_and_its_bank_are_written_apart() {
     let place = Place::with_seeds();

@@ -15,6 +15,7 @@ use crate::support::command::record;
 use crate::support::folders::copy;
 use crate::support::histories::{PLENTY, for_each_history};
 use crate::support::model::{assert_clean, ingest};
+use crate::support::properties::repeatable;
 
 const KINDS: [ImageLinks; 2] = [ImageLinks::All, ImageLinks::InterSite];
 
@@ -112,11 +113,7 @@ fn a_damaged_image_is_not_used() {
     let folder = crate::support::scratch();
     let bank = refreshed(folder.path());
     let whole = fs::read(file(&bank)).unwrap();
-    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
-        cases: 500,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    });
+    let mut runner = proptest::test_runner::TestRunner::new(repeatable(500));
     let damage = (any::<prop::sample::Index>(), 0_u8..8, 0..4);
     let outcome = runner.run(&damage, |(at, bit, kind)| {
         let at = at.index(whole.len());

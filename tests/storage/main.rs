@@ -1,5 +1,5 @@
 //! What a bank is on disk: its tables and files; what damage, kills and power cuts leave of it;
-//! readers beside a writer; banks that earlier builds wrote.
+//! readers beside a writer.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -24,36 +24,38 @@ mod cluster_maintenance;
 mod cluster_processes;
 #[cfg(unix)]
 mod copies;
-mod crash;
-#[cfg(unix)]
-mod crash_maintenance;
-#[cfg(unix)]
-mod crash_repair;
 mod damages;
 #[cfg(target_os = "linux")]
 mod faults;
+#[cfg(target_os = "linux")]
+mod file_systems;
+#[cfg(target_os = "linux")]
+mod forgotten_images;
 mod fuzz_inputs;
 mod graph_image;
-#[cfg(unix)]
-mod kills;
 mod link_bits;
 mod log_damage;
+#[cfg(unix)]
+mod maintenance;
 mod many_batches;
-mod old_formats;
 #[cfg(target_os = "linux")]
 mod power_cut;
 #[cfg(target_os = "linux")]
 mod preload;
-#[cfg(target_os = "linux")]
-mod process_kills;
 #[cfg(unix)]
 mod processes;
+#[cfg(unix)]
+mod published;
 mod readers;
 mod remote_backups;
 mod schema_tables;
 #[path = "../support/mod.rs"]
 mod support;
+#[cfg(target_os = "linux")]
+mod system_errors;
 #[path = "../fuzz/targets/mod.rs"]
 mod targets;
+#[cfg(target_os = "linux")]
+mod two_builds;
 #[cfg(unix)]
 mod web_shares;

@@ -18,8 +18,9 @@ use seedbank_store::RawEntry;
 
 use crate::support::histories::{PLENTY, history, parts};
 use crate::support::model::of_batch;
+use crate::support::properties::repeatable;
 use crate::support::records::{Batch, batch};
-use crate::support::{cases, scratch};
+use crate::support::scratch;
 
 const PARTS: u32 = 3;
 
@@ -30,8 +31,8 @@ const OF_THE_RUN: [&str; 3] = ["batches", "meta", "refreshes"];
 const RUN: [u8; 2] = [u8::MAX - 2, 1];
 const MESSAGE: [u8; 2] = [u8::MAX - 2, 2];
 
-/// The start of a request about an export.
-const EXPORT: [u8; 1] = [u8::MAX - 3];
+/// The start of a request that lets a process export its share.
+const EXPORT: [u8; 2] = [u8::MAX - 2, 7];
 
 /// The requests that processes have received.
 #[derive(Default)]
@@ -185,9 +186,7 @@ impl Cluster {
         let before = self.requests.exports.load(Ordering::Relaxed);
         let (records, sites, report) = parts(&self.bank);
         let requests = self.requests.exports.load(Ordering::Relaxed) - before;
-        // At least one for text, and one for the end.
-        let least = 2 * (self.processes - 1);
-        assert!(requests >= least && (least > 0 || requests == 0));
+        assert_eq!(requests, self.processes - 1);
         let text = String::from_utf8([records, sites].concat()).unwrap();
         format!("{text}{report:?}")
     }
@@ -292,10 +291,8 @@ pub fn compare_numbers_of_processes(
     refresh: impl Fn(&Cluster) -> Vec<String>,
 ) {
     let mut runner = TestRunner::new(ProptestConfig {
-        cases: cases(histories),
         max_shrink_iters: 50,
-        failure_persistence: None,
-        ..ProptestConfig::default()
+        ..repeatable(histories)
     });
     let batches = (history(batches), batch(14));
     // With the least memory, each record is a portion of its own.

@@ -20,7 +20,8 @@ use seedbank_store::{
 
 use crate::support::histories::{PLENTY, history};
 use crate::support::model::ingest;
-use crate::support::{cases, scratch};
+use crate::support::properties::repeatable;
+use crate::support::scratch;
 
 const PARTS: u32 = 3;
 
@@ -191,10 +192,8 @@ fn compare(whole: &GraphImage, naming: Naming, links: ImageLinks, all: &[Process
 #[test]
 fn the_shares_of_all_processes_are_the_whole_image() {
     let mut runner = TestRunner::new(ProptestConfig {
-        cases: cases(6),
         max_shrink_iters: 50,
-        failure_persistence: None,
-        ..ProptestConfig::default()
+        ..repeatable(6)
     });
     let ghosts = AtomicU64::new(0);
     let outcome = runner.run(&history(4), |(naming, batches)| {

@@ -55,7 +55,7 @@ pub fn ask_handle(bank: &Bank, questions: &[String]) -> Answers {
         let answer = match answer(bank, question) {
             Ok(value) => {
                 let text = without_times(value).to_string();
-                format!("told {}", blake3::hash(text.as_bytes()).to_hex())
+                format!("answered {}", blake3::hash(text.as_bytes()).to_hex())
             }
             Err(error) => format!("status {}: {}", status(&error), error),
         };
@@ -87,11 +87,11 @@ fn answer(bank: &Bank, question: &str) -> Result<Value, EngineError> {
         refresh: Some(number(text)),
     };
     Ok(match words[..] {
-        ["status"] => told(&bank.status()?),
-        ["history"] => told(&bank.history()?),
-        ["history", url] => told(&bank.page_history(url, None)?),
-        ["seeds", _, refresh] => told(&bank.seeds(of(refresh))?.collect::<Result<Vec<_>, _>>()?),
-        ["explain", url, _, refresh] => told(&bank.explain(url, of(refresh))?),
+        ["status"] => json(&bank.status()?),
+        ["history"] => json(&bank.history()?),
+        ["history", url] => json(&bank.page_history(url, None)?),
+        ["seeds", _, refresh] => json(&bank.seeds(of(refresh))?.collect::<Result<Vec<_>, _>>()?),
+        ["explain", url, _, refresh] => json(&bank.explain(url, of(refresh))?),
         ["diff", one, other] => {
             let request = DiffRequest {
                 refreshes: vec![number(one), number(other)],
@@ -103,7 +103,7 @@ fn answer(bank: &Bank, question: &str) -> Result<Value, EngineError> {
             let cores = bank.cores(of(refresh))?;
             Value::Array(
                 cores
-                    .map(|core| Ok(told(&core?)))
+                    .map(|core| Ok(json(&core?)))
                     .collect::<Result<_, EngineError>>()?,
             )
         }
@@ -119,7 +119,7 @@ fn answer(bank: &Bank, question: &str) -> Result<Value, EngineError> {
     })
 }
 
-fn told<T: Serialize>(answer: &T) -> Value {
+fn json<T: Serialize>(answer: &T) -> Value {
     serde_json::to_value(answer).unwrap()
 }
 

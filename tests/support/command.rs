@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
 
 use seedbank::watch::Unwatched;
 use seedbank_store::Writer;
@@ -161,7 +162,7 @@ impl Place {
         self.run_command(clean("bash").args(["-c", &script]))
     }
 
-    /// Fails as on a full disk, which is told with what to do about it; returns what is told.
+    /// Fails as on a full disk, with a hint; returns the error.
     #[track_caller]
     pub fn fails_when_full(&self, limit: &str, args: &str) -> String {
         let error = self.run_limited(limit, args).fails(1);
@@ -207,6 +208,37 @@ impl Place {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap()
+    }
+
+    /// Makes a named pipe.
+    pub fn named_pipe(&self, name: &str) -> PathBuf {
+        let path = self.path(name);
+        let made = Command::new("mkfifo").arg(&path).status();
+        assert!(made.is_ok_and(|made| made.success()));
+        path
+    }
+
+    /// Runs a command whose input stalls, sends one signal once signals are caught, and waits for its end. Standard
+    /// input stays open until then.
+    #[cfg(target_os = "linux")]
+    pub fn signalled(&self, args: &[&str], name: &str) -> Ended {
+        let mut child = self.spawn(args);
+        let input = child.stdin.take();
+        while !catches_interrupts(child.id()) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        signal(name, child.id());
+        let mut looks = 0;
+        while child.try_wait().unwrap().is_none() {
+            looks += 1;
+            if looks > 600 {
+                child.kill().unwrap();
+                panic!("{args:?} went on: {:?}", wait(child));
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        drop(input);
+        wait(child)
     }
 
     /// Has all of the bank in files of tables, merged, and nothing in the log, where small batches
@@ -259,6 +291,24 @@ impl Place {
         assert_eq!(check["clean"], true, "{check}");
         serde_json::json!({"status": status, "history": history, "check": check})
     }
+}
+
+/// Sends a signal to a process.
+pub fn signal(name: &str, process: u32) {
+    let sent = Command::new("kill")
+        .args([name, &process.to_string()])
+        .status();
+    assert!(sent.is_ok_and(|sent| sent.success()));
+}
+
+/// Whether a process catches Ctrl-C by now: before, the signal would simply end it.
+#[cfg(target_os = "linux")]
+pub fn catches_interrupts(process: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = u64::from_str_radix(caught.unwrap().trim(), 16).unwrap();
+    // Signals are bits from 1, and SIGINT is number 2.
+    caught & 0b10 != 0
 }
 
 /// How a command that was started ended.

@@ -17,6 +17,7 @@ use seedbank::engine::{Bank, IngestRequest};
 use seedbank::ingest::{Input, Naming};
 
 use super::model::ingest;
+use super::properties::repeatable;
 use super::records::{Batch, batch};
 
 /// Enough memory for all that these banks come to.
@@ -50,10 +51,8 @@ pub fn lived(history: &History) -> (tempfile::TempDir, Bank) {
 /// further batches.
 pub fn for_each_history(cases: u32, more: usize, each: impl Fn(&Bank, &[Batch])) {
     let mut runner = TestRunner::new(ProptestConfig {
-        cases: super::cases(cases),
         max_shrink_iters: 200,
-        failure_persistence: None,
-        ..ProptestConfig::default()
+        ..repeatable(cases)
     });
     let more = proptest::collection::vec(batch(14), more);
     let outcome = runner.run(&(history(5), more), |(history, more)| {

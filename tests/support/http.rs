@@ -1,4 +1,4 @@
-//! `seedbank serve`, started and ended as a user does it, and a client that sends what it is told
+//! `seedbank serve`, started and ended as a user does it, and a client that sends what a test asks for
 //! to, byte for byte.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
@@ -216,6 +216,12 @@ impl Served {
 
     pub fn process(&self) -> u32 {
         self.child.id()
+    }
+
+    /// How many files and connections the server has open.
+    pub fn files(&self) -> usize {
+        let open = std::fs::read_dir(format!("/proc/{}/fd", self.process()));
+        open.unwrap().count()
     }
 
     pub fn connect(&self) -> Connection {

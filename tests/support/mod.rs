@@ -19,6 +19,7 @@ pub mod model;
 pub mod over_web;
 pub mod plans;
 pub mod prometheus;
+pub mod properties;
 pub mod records;
 pub mod refreshes;
 pub mod schemas;
@@ -26,6 +27,8 @@ pub mod sites;
 pub mod skipped;
 #[cfg(feature = "parquet")]
 pub mod tables;
+pub mod texts;
+pub mod transcript;
 pub mod warc;
 pub mod wat;
 pub mod webdriver;
@@ -57,7 +60,7 @@ pub fn shared(test: &str) -> Option<PathBuf> {
 
 /// How many cases a test tries: in the suite this many, in `make test-long` `LONG_CASES` times as many.
 pub fn cases(few: u32) -> u32 {
-    few * long("LONG_CASES").unwrap_or(1)
+    few * properties::times()
 }
 
 /// The number that an environment variable sets for `make test-long`; `None` in the suite.
@@ -110,11 +113,4 @@ pub fn gunzip(path: &Path) -> String {
 pub fn golden(shared: &Path, name: &str) -> serde_json::Value {
     let path = shared.join("golden").join(format!("{name}.json.gz"));
     serde_json::from_str(&gunzip(&path)).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-}
-
-/// A test's share of all kills: of 60 in the suite, or of as many as `LONG_KILLS` says if it is
-/// set.
-pub fn quota(of_sixty: usize) -> usize {
-    let all = std::env::var("LONG_KILLS").map_or(60, |text| text.parse::<usize>().unwrap());
-    (of_sixty * all).div_ceil(60)
 }

@@ -1,4 +1,4 @@
-//! What `src/guide/formats.md` (*Records*, *URLs*, *Batches*) says of a bank, as a map that is
+//! What `src/guide/formats_records.md` and `src/guide/formats.md` say of a bank, as a map that is
 //! worked out afresh from the whole state.
 
 use std::collections::{BTreeMap, BTreeSet};

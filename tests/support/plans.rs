@@ -29,3 +29,17 @@ pub fn refresh<'a>(flags: &[&'a str]) -> Vec<&'a str> {
     };
     [&["refresh", "bank"], exact, flags].concat()
 }
+
+/// The parameters of a plan as on the command line, without dashes: `plan("seeds=8 method=greedy scope=web")`.
+pub fn plan(text: &str) -> PlanOptions {
+    let fields = text.split_whitespace().map(|word| {
+        let (name, value) = word.split_once('=').unwrap();
+        let value = serde_json::from_str(value);
+        (
+            name.to_owned(),
+            value.unwrap_or_else(|_| word[name.len() + 1..].into()),
+        )
+    });
+    let fields: serde_json::Map<String, serde_json::Value> = fields.collect();
+    serde_json::from_value(fields.into()).unwrap()
+}

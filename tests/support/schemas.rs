@@ -11,7 +11,7 @@ use seedbank::engine::evaluate::{
 };
 use seedbank::engine::ingest::{ForgetReport, UndoReport};
 use seedbank::engine::maintenance::{
-    BackupReport, Backups, BankCheck, CompactReport, MigrateReport, RepairReport, RestoreReport,
+    BackupReport, Backups, BankCheck, CompactReport, RepairReport, RestoreReport,
 };
 use seedbank::engine::query::{
     CoreLinks, CoreView, DiffSummary, DryRun, Explanation, History, LinkedPages, ListComparison,
@@ -53,6 +53,23 @@ pub fn validator(name: &str) -> Validator {
     options.build(&schema(name)).unwrap()
 }
 
+/// The schema of the JSON that a single command prints.
+pub fn schema_of(line: &str) -> Option<String> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let mut pairs = words.windows(2);
+    let is_json = pairs.any(|pair| pair[0] == "--format" && pair[1].starts_with("json"));
+    let is_single = !line.contains(['|', ';', '\n']) && !line.contains(" > ");
+    let verb = words.iter().position(|word| *word == "seedbank")? + 1;
+    let name = match *words.get(verb)? {
+        "evaluate" => format!("evaluate-{}", words.get(verb + 2)?),
+        "site" => "site-facts".to_owned(),
+        verb => verb.to_owned(),
+    };
+    let file = format!("schema/{name}.schema.json");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    (is_json && is_single && file.exists()).then_some(name)
+}
+
 /// Checks printed JSON against its schema, and that its type reads it back.
 #[track_caller]
 pub fn fits(name: &str, output: &Value) {
@@ -85,7 +102,6 @@ pub fn fits(name: &str, output: &Value) {
         "history" if output["url"].is_string() => reads::<PageHistory>(output),
         "history" => reads::<History>(output),
         "ingest" => reads::<IngestReport>(output),
-        "migrate" => reads::<MigrateReport>(output),
         "page" if output["linked"].is_array() => reads::<LinkedPages>(output),
         "page" => reads::<PageFacts>(output),
         "plans" if output["plans"].is_array() => reads::<Plans>(output),

@@ -218,19 +218,23 @@ impl Html {
 }
 
 /// A record of a web archive.
-pub fn record(kind: &str, content_type: &str, block: &str) -> Vec<u8> {
+pub fn record(kind: &str, content_type: &str, block: &[u8]) -> Vec<u8> {
     let length = block.len();
-    format!(
+    let header = format!(
         "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Date: 2024-05-31T01:17:49Z\r\n\
          WARC-Record-ID: <urn:uuid:3d3f4785-c69a-4f8c-968c-d23302c55ef4>\r\n\
-         Content-Type: {content_type}\r\nContent-Length: {length}\r\n\r\n{block}\r\n\r\n"
-    )
-    .into_bytes()
+         Content-Type: {content_type}\r\nContent-Length: {length}\r\n\r\n"
+    );
+    [header.as_bytes(), block, b"\r\n\r\n"].concat()
 }
 
 /// The metadata of a record.
 pub fn metadata(envelope: &Value) -> Vec<u8> {
-    record("metadata", "application/json", &format!("{envelope}\n"))
+    record(
+        "metadata",
+        "application/json",
+        format!("{envelope}\n").as_bytes(),
+    )
 }
 
 /// The records of a file: what it is, and for each capture the request, the response and what was
@@ -238,7 +242,11 @@ pub fn metadata(envelope: &Value) -> Vec<u8> {
 pub fn records(captures: &[Capture]) -> Vec<Vec<u8>> {
     let about = "Software-Info: ia-web-commons.1.1.10-SNAPSHOT-20240513074037\r\n\
         format: WARC File Format 1.0\r\n\r\n";
-    let mut records = vec![record("warcinfo", "application/warc-fields", about)];
+    let mut records = vec![record(
+        "warcinfo",
+        "application/warc-fields",
+        about.as_bytes(),
+    )];
     for capture in captures {
         let beside = |kind: &str| {
             metadata(&json!({

@@ -192,8 +192,8 @@ impl Browser {
         self.get("/url").as_str().unwrap().to_owned()
     }
 
-    fn element(&self, told: &Value) -> Element<'_> {
-        let id = told[ELEMENT].as_str().unwrap().to_owned();
+    fn element(&self, reply: &Value) -> Element<'_> {
+        let id = reply[ELEMENT].as_str().unwrap().to_owned();
         Element { browser: self, id }
     }
 
@@ -201,16 +201,16 @@ impl Browser {
     #[track_caller]
     pub fn find(&self, css: &str) -> Element<'_> {
         let how = json!({"using": "css selector", "value": css});
-        let told = self.must("/element", &how);
-        self.element(&told)
+        let reply = self.must("/element", &how);
+        self.element(&reply)
     }
 
     /// The link of this text.
     #[track_caller]
     pub fn link(&self, text: &str) -> Element<'_> {
         let how = json!({"using": "link text", "value": text});
-        let told = self.must("/element", &how);
-        self.element(&told)
+        let reply = self.must("/element", &how);
+        self.element(&reply)
     }
 
     /// The element that has the focus.

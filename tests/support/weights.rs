@@ -1,4 +1,4 @@
-//! Which of several records of one page counts, as `src/guide/formats.md` (*Records*) says, worked out
+//! Which of several records of one page counts, as `src/guide/formats_records.md` says, worked out
 //! anew: by time, then by the bytes of the canonical form, then by its hash.
 
 use std::collections::BTreeSet;

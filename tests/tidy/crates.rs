@@ -5,8 +5,15 @@ use std::path::Path;
 
 use super::{fail_on, root, sources};
 
-/// The modules of the algorithms that the store and the formats need: ids of pages, results of fetches and progress.
-const SHARED: [&str; 4] = ["::page", "::fetch_status", "::watch", "::yields"];
+/// The modules of the algorithms that the store and the formats need: ids of pages, results of fetches,
+/// progress and limits of log lines.
+const SHARED: [&str; 5] = [
+    "::page",
+    "::fetch_status",
+    "::log_rate",
+    "::watch",
+    "::yields",
+];
 
 #[test]
 fn the_store_and_the_formats_see_no_algorithm() {

@@ -1,13 +1,11 @@
 //! Who chooses which words: how something is typed is for the command line to say, and for some files
-//! of `render`, which have those of its sentences that a browser shows too. The rest of the library names
+//! of `answers`, which have those of its sentences that a browser shows too. The rest of the library names
 //! parameters, and gives what to do about an error as a variant.
 
 use super::{fail_on, files, product, root, sources};
 
-/// The files of `render` whose sentences name flags.
-const WITH_FLAGS: [&str; 6] = [
-    "explain", "plans", "policy", "refusal", "sentence", "global",
-];
+/// The files of `answers` whose sentences name flags.
+const WITH_FLAGS: [&str; 5] = ["explain", "phrases", "places", "plans", "sentence"];
 
 /// The pages of the server that say what to type when there is nothing to show yet.
 const WITH_COMMANDS: [&str; 2] = ["evaluate", "home"];
@@ -55,7 +53,7 @@ fn only_the_command_line_speaks_of_flags_and_commands() {
         if is_test || path.starts_with("src/cli") {
             continue;
         }
-        let may_name = path.starts_with("src/render") && WITH_FLAGS.contains(&&*name);
+        let may_name = path.starts_with("src/answers") && WITH_FLAGS.contains(&&*name);
         for (number, line) in product(&text) {
             let is_typed = has_flag(line) || has_command(line, &commands);
             if is_typed && may_name {
@@ -82,7 +80,7 @@ fn only_the_command_line_speaks_of_flags_and_commands() {
         .into_iter()
         .filter(|name| !used.contains(name))
         .collect();
-    fail_on("files of src/render that name no flag any more", &needless);
+    fail_on("files of src/answers that name no flag any more", &needless);
 }
 
 #[test]

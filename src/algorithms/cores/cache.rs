@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::graph::{HubGraph, WeakComponents};
-use crate::rank::{CachedSteps, Doubt, Next, ReplaySteps, ResidualBound, TIED};
+use crate::rank::{Doubt, Next, ReplaySteps, ResidualBound, TIED};
 
 use super::core::Core;
 use super::near_cores::NearPage;
@@ -21,8 +21,7 @@ use super::near_cores::NearPage;
 pub struct CachedCore {
     /// The core, with page numbers of the present graph.
     pub core: Core,
-    /// The classes that were near it, and near no earlier core of its component; empty for a
-    /// component that is absent from the graph.
+    /// The classes that were near it, and near no earlier core of its component.
     pub near: Vec<NearPage>,
     /// The caller's identifier of the core; `None` if no earlier run stored it. Only cores with an origin
     /// count as reused.
@@ -36,19 +35,13 @@ pub struct CachedComponent {
     pub cores: Vec<CachedCore>,
     /// An upper bound on the largest sigma after them.
     pub next: f64,
-    /// The sigma and the best authority of the step after them; `None` if unknown.
-    pub ahead: Option<(f64, u32)>,
 }
 
 /// The components of a graph, with the cached results for some of them.
-///
-/// Components numbered beyond the graph's own are *absent*: their cached cores take part in the order, and
-/// the run ends when the next core could come from the uncached remainder of one.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CoreCache {
     components: WeakComponents,
     cached: BTreeMap<u32, CachedComponent>,
-    steps: CachedSteps,
 }
 
 /// The result for a component, as input of later runs.
@@ -59,32 +52,13 @@ pub struct ComponentResult {
     pub cores: Vec<(u32, Vec<NearPage>)>,
     /// An upper bound on the largest sigma after them.
     pub next: f64,
-    /// The sigma and the best authority of the step after them; `None` if unknown.
-    pub ahead: Option<(f64, u32)>,
 }
 
 impl CoreCache {
     /// Creates a cache from the components of a graph and the results for some of them.
     #[must_use]
     pub fn new(components: WeakComponents, cached: BTreeMap<u32, CachedComponent>) -> Self {
-        Self {
-            components,
-            cached,
-            steps: CachedSteps::default(),
-        }
-    }
-
-    /// Adds the steps of an earlier run within a bound.
-    #[must_use]
-    pub fn with_steps(mut self, steps: CachedSteps) -> Self {
-        self.steps = steps;
-        self
-    }
-
-    /// The steps of an earlier run within a bound.
-    #[must_use]
-    pub const fn cached_steps(&self) -> &CachedSteps {
-        &self.steps
+        Self { components, cached }
     }
 
     /// Creates a cache without results.
@@ -116,7 +90,6 @@ impl CoreCache {
                 let steps = ReplaySteps {
                     steps: cached.cores.iter().map_while(step).collect(),
                     residual_bound: cached.next,
-                    next_step: cached.ahead,
                 };
                 (component, steps)
             })
@@ -183,12 +156,11 @@ impl CacheBuilder {
             }
             let known = self.results.get_mut(&component);
             if let Some(result) = known {
-                (result.next, result.ahead) = (residual.bound, residual.next_step);
+                result.next = residual.bound;
             } else if residual.computed {
                 let result = ComponentResult {
                     cores: Vec::new(),
                     next: residual.bound,
-                    ahead: residual.next_step,
                 };
                 self.results.insert(component, result);
             }

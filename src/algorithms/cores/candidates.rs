@@ -45,6 +45,16 @@ const EMPTY: Node = Node {
     page: NONE,
 };
 
+/// The classes among which the smallest page is searched for.
+struct Wanted {
+    /// Their places.
+    range: Range<usize>,
+    /// The fewest links.
+    need: u32,
+    /// What the score may be, or exceed.
+    least: f64,
+}
+
 /// The candidate that the tie rule chooses.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Chosen {
@@ -53,21 +63,27 @@ pub(super) struct Chosen {
     pub(super) links: u32,
     /// The position with the best score among those that fit; the chosen position is tied with it.
     pub(super) best: u32,
-    /// An upper bound on the scores of all positions that fit, whatever the errors.
-    pub(super) highest: f64,
     /// Positions for which the errors leave open whether they are tied with the best.
     pub(super) unclear: Unclear,
 }
 
-/// The positions of the candidates with the smallest pages among those that may be tied with a score.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Tied {
-    /// Of those tied whatever the errors, and those with that score.
-    pub(super) clear: Option<u32>,
-    /// Of those for which the errors leave it open.
-    pub(super) unclear: Option<u32>,
-    /// The number of the latter that may exceed the score.
-    pub(super) possible_winners: u32,
+/// A score with the bound of its error.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct BoundedScore {
+    pub(super) score: f64,
+    pub(super) error: f64,
+}
+
+impl BoundedScore {
+    /// The largest possible score.
+    pub(super) fn most(self) -> f64 {
+        self.score + self.error
+    }
+
+    /// The smallest possible score.
+    pub(super) fn least(self) -> f64 {
+        self.score - self.error
+    }
 }
 
 /// A set of unclear candidates.
@@ -158,49 +174,88 @@ impl Candidates {
     /// The best candidate with at least `need` links (`need > 0`): of those tied with the best score, the
     /// one with the smallest page.
     pub(super) fn best(&self, need: u32) -> Option<Chosen> {
-        let first = self.leftmost(need)?;
-        let (best, error) = (self.scores[first], self.errors[first]);
-        Some(self.tied(first, best - error, need))
+        let first = self.next_place(0, need)?;
+        Some(self.tied(first, self.at_place(first).least(), need))
     }
 
-    /// The candidates with at least `need` links that are tied with a score that none exceeds, up to its error.
-    ///
-    /// Cost: besides a query, the candidates for which the errors may leave it open.
-    pub(super) fn tied_with(&self, best: f64, error: f64, need: u32) -> Tied {
-        let (most, least) = (best + error, best - error);
-        let (clear, end) = self.tied_places(most, least);
-        let (tied, possible) = (most * (1.0 - TIED), least * (1.0 - TIED));
-        let mut found = (NONE, 0);
-        self.smallest_page(1, 0, self.leaves, &(0..clear), need, &mut found);
-        let mut others = Vec::new();
-        self.collect(
-            1,
-            0,
-            self.leaves,
-            &(clear..end),
+    /// The position with the largest score among the candidates with at least `need` links, and a bound that none of
+    /// their scores exceeds, whatever the errors.
+    pub(super) fn top(&self, need: u32) -> Option<(u32, f64)> {
+        let first = self.next_place(0, need)?;
+        Some((self.positions[first], self.highest[first]))
+    }
+
+    /// The position with the smallest page among the candidates with at least `need` links whose score may be `least`
+    /// or larger.
+    pub(super) fn first_possible(&self, least: f64, need: u32) -> Option<u32> {
+        let end = self.highest.partition_point(|&score| score >= least);
+        self.first_page(&Wanted {
+            range: 0..end,
             need,
-            &mut others,
-            usize::MAX,
-        );
-        let (mut unclear, mut possible_winners) = ((NONE, 0), 0);
-        for place in others {
-            let place = place as usize;
-            let (score, error) = (self.scores[place], self.errors[place]);
-            let page = (self.tree[self.leaves + place].page, place);
-            let is_clear = score - error >= tied;
-            if is_clear || score >= best {
-                found = found.min(page);
+            least,
+        })
+    }
+
+    /// The position with the smallest page among the candidates with at least `need` links whose score, without its
+    /// error, is `least` or larger.
+    pub(super) fn first_scored(&self, least: f64, need: u32) -> Option<u32> {
+        let end = self.scores.partition_point(|&score| score >= least);
+        self.first_page(&Wanted {
+            range: 0..end,
+            need,
+            least: f64::NEG_INFINITY,
+        })
+    }
+
+    fn first_page(&self, wanted: &Wanted) -> Option<u32> {
+        let mut found = (NONE, 0);
+        self.smallest_page(1, 0, self.leaves, wanted, &mut found);
+        (found.0 != NONE).then(|| self.positions[found.1])
+    }
+
+    /// The largest score that a candidate with at least `need` links has whatever the errors.
+    ///
+    /// Cost: the candidates with larger scores.
+    pub(super) fn largest_least(&self, need: u32) -> Option<f64> {
+        let least = |place| self.at_place(place).least();
+        let place = self.largest(need, &self.scores, least)?;
+        Some(least(place))
+    }
+
+    /// The position with the largest possible score among the candidates with at least `need` links, except for one; of
+    /// several, the one with the largest score.
+    ///
+    /// Cost: the candidates before it.
+    pub(super) fn largest_most(&self, need: u32, except: u32) -> Option<u32> {
+        let most = |place: usize| {
+            if self.positions[place] == except {
+                f64::NEG_INFINITY
+            } else {
+                self.at_place(place).most()
             }
-            if !is_clear && score + error >= possible {
-                unclear = unclear.min(page);
-                possible_winners += u32::from(score + error > least);
+        };
+        let place = self.largest(need, &self.highest, most)?;
+        Some(self.positions[place]).filter(|position| *position != except)
+    }
+
+    /// The first place with the largest value among the candidates with at least `need` links, given a bound on the values
+    /// from each place on.
+    fn largest(&self, need: u32, bounds: &[f64], value: impl Fn(usize) -> f64) -> Option<usize> {
+        let mut found = self.next_place(0, need)?;
+        let mut next = self.next_place(found + 1, need);
+        while let Some(place) = next.filter(|&place| bounds[place] > value(found)) {
+            if value(place) > value(found) {
+                found = place;
             }
+            next = self.next_place(place + 1, need);
         }
-        let position = |(page, place): (u32, usize)| (page != NONE).then(|| self.positions[place]);
-        Tied {
-            clear: position(found),
-            unclear: position(unclear),
-            possible_winners,
+        Some(found)
+    }
+
+    fn at_place(&self, place: usize) -> BoundedScore {
+        BoundedScore {
+            score: self.scores[place],
+            error: self.errors[place],
         }
     }
 
@@ -220,15 +275,17 @@ impl Candidates {
         let clear = clear.max(first + 1);
         let possible = least * (1.0 - TIED);
         let mut chosen = (NONE, first);
-        self.smallest_page(1, 0, self.leaves, &(first..clear), need, &mut chosen);
+        let wanted = Wanted {
+            range: first..clear,
+            need,
+            least: f64::NEG_INFINITY,
+        };
+        self.smallest_page(1, 0, self.leaves, &wanted, &mut chosen);
         let (page, place) = chosen;
         let mut few = Vec::new();
         let all = clear..end;
         let unclear = if self.collect(1, 0, self.leaves, &all, need, &mut few, MAX_LISTED) {
-            few.retain(|&place| {
-                let place = place as usize;
-                self.scores[place] + self.errors[place] >= possible
-            });
+            few.retain(|&place| self.at_place(place as usize).most() >= possible);
             Unclear::Few(few.iter().map(|&p| self.positions[p as usize]).collect())
         } else {
             Unclear::Many
@@ -238,7 +295,6 @@ impl Candidates {
             page,
             links: self.tree[self.leaves + place].most,
             best: self.positions[first],
-            highest: self.highest[first],
             unclear,
         }
     }
@@ -280,11 +336,19 @@ impl Candidates {
             && self.collect(2 * index + 1, from + half, half, range, need, found, max)
     }
 
-    /// The first place with at least `need` links; `None` if there is none.
-    fn leftmost(&self, need: u32) -> Option<usize> {
-        let mut index = 1;
-        if self.tree[index].most < need {
+    /// The first place from `from` on with at least `need` links; `None` if there is none.
+    fn next_place(&self, from: usize, need: u32) -> Option<usize> {
+        if from >= self.leaves {
             return None;
+        }
+        let mut index = self.leaves + from;
+        while self.tree[index].most < need {
+            // The next node of this level or, after a right child, of the nearest level above that has one.
+            index >>= index.trailing_ones();
+            if index == 0 {
+                return None;
+            }
+            index += 1;
         }
         while index < self.leaves {
             index *= 2;
@@ -295,39 +359,39 @@ impl Candidates {
         Some(index - self.leaves)
     }
 
-    /// Updates `found` with the smallest page in `range` with at least `need` links, and its place.
+    /// Updates `found` with the smallest page of the wanted classes, and its place.
     fn smallest_page(
         &self,
         index: usize,
         from: usize,
         width: usize,
-        range: &Range<usize>,
-        need: u32,
+        wanted: &Wanted,
         found: &mut (u32, usize),
     ) {
         let node = self.tree[index];
-        if from >= range.end
-            || from + width <= range.start
-            || node.most < need
-            || node.page >= found.0
-        {
+        let Wanted { range, need, least } = wanted;
+        let end = from + width;
+        if from >= range.end || end <= range.start || node.most < *need || node.page >= found.0 {
             return;
         }
         if width == 1 {
-            *found = (node.page, from);
+            if self.at_place(from).most() >= *least {
+                *found = (node.page, from);
+            }
             return;
         }
         let half = width / 2;
-        if node.fewest >= need && from >= range.start && from + width <= range.end {
+        let is_inside = from >= range.start && end <= range.end;
+        if is_inside && node.fewest >= *need && self.lowest[end - 1] >= *least {
             // All fit, so only the half with the smallest page matters.
             let left = self.tree[2 * index].page == node.page;
             let start = if left { from } else { from + half };
             let child = 2 * index + usize::from(!left);
-            self.smallest_page(child, start, half, range, need, found);
+            self.smallest_page(child, start, half, wanted, found);
             return;
         }
-        self.smallest_page(2 * index, from, half, range, need, found);
-        self.smallest_page(2 * index + 1, from + half, half, range, need, found);
+        self.smallest_page(2 * index, from, half, wanted, found);
+        self.smallest_page(2 * index + 1, from + half, half, wanted, found);
     }
 }
 

@@ -7,16 +7,12 @@ mod candidates;
 mod classic_share_tests;
 mod core;
 mod density;
-mod exact_share;
-#[cfg(test)]
-mod exact_share_tests;
 mod extract;
 mod near_cores;
 mod params;
 mod row_sums;
 mod seed_rules;
 mod select;
-mod select_shared;
 #[cfg(test)]
 mod share_tests;
 mod slack;
@@ -31,9 +27,7 @@ pub use cache::{CachedComponent, CachedCore, ComponentResult, CoreCache};
 pub use density::{BadDensity, Density};
 pub use near_cores::{NearClasses, NearPage, Nearness};
 pub use params::{BadParams, CoreParams, Growth, Hits, ITERATIONS, Pick, Rule};
-pub use row_sums::{RowSums, row_sums};
 pub use seed_rules::{HubChoice, OneSeedPerCore, SeedRules};
-pub use select::{CoresError, Selection, select, select_warm};
-pub use select_shared::{ShareInput, ShareSelection, select_on_share};
+pub use select::{CoresError, Selection, SelectionInput, select, select_in_graph, whole_graph};
 pub use slack::{BadSlack, Slack};
-pub use standings::{PageStanding, standings};
+pub use standings::{PageStanding, Standings, standings};

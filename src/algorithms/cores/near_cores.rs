@@ -8,9 +8,7 @@
 use std::collections::BTreeMap;
 
 use crate::graph::{Csr, HubGraph, HubShare, Remaining, Role};
-use crate::rank::Principal;
-
-use super::core::Core;
+use crate::rank::{GraphPart, Principal};
 
 /// The relation of a class to a core that it is near.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -41,35 +39,48 @@ impl NearClasses {
         }
     }
 
-    /// Adds a new core; `left` has the pages that remain without it. Returns the classes that were near no
-    /// earlier core.
+    /// Adds a new core, given the number of its pages in each local hub class and in each local authority class of `part`, or
+    /// of the whole graph. Its pages are removed from the graph before. Returns the own classes that were near no earlier core.
     ///
     /// Cost: the merged entries of the core's hubs and authorities, each class once.
     pub(super) fn add(
         &mut self,
-        graph: &HubGraph,
-        left: &Remaining,
+        whole: (&HubShare, &Remaining),
+        part: Option<&GraphPart>,
         principal: &Principal,
         rank: u32,
-        core: &Core,
+        [hubs, authorities]: &[BTreeMap<u32, u32>; 2],
     ) -> Vec<NearPage> {
-        let region = &principal.region;
-        let authorities = classes(&core.authorities, |page| graph.authority_class(page));
+        let (share, left) = part.map_or(whole, |part| (&part.share, &part.left));
+        let classes = part.map(|part| &part.classes);
+        let (graph, region) = (share.graph(), &principal.region);
+        let own = |role: Role, linked: Vec<(u32, u32)>| -> Vec<(u32, u32)> {
+            let own = share.side(role).own();
+            let linked = linked.into_iter();
+            linked.filter(|(class, _)| own.contains(class)).collect()
+        };
+        let linked = linked_with(authorities, graph.citers(), graph.hub_members().len());
         let mut found = fill(
-            &mut self.hubs,
+            Slots {
+                near: &mut self.hubs,
+                classes: classes.map(|of| &*of[0]),
+            },
             Role::Hub,
             rank,
-            linked_with(&authorities, graph.citers(), graph.hub_members().len()),
+            own(Role::Hub, linked),
             |class| left.hubs(class) > 0,
             |class| score_at(&principal.hub_scores, region.hub_position(class)),
             graph.hub_members(),
         );
-        let hubs = classes(&core.hubs, |page| graph.hub_class(page));
+        let linked = linked_with(hubs, graph.rows(), graph.authority_members().len());
         found.extend(fill(
-            &mut self.authorities,
+            Slots {
+                near: &mut self.authorities,
+                classes: classes.map(|of| &*of[1]),
+            },
             Role::Authority,
             rank,
-            linked_with(&hubs, graph.rows(), graph.authority_members().len()),
+            own(Role::Authority, linked),
             |class| left.authorities(class) > 0,
             |class| {
                 let position = region.authority_position(class);
@@ -78,58 +89,6 @@ impl NearClasses {
             graph.authority_members(),
         ));
         found
-    }
-
-    /// Adds a new core of a graph that several processes share, given the number of its pages in each local hub class and
-    /// in each local authority class. Classes of other processes are left out.
-    pub(super) fn add_shared(
-        &mut self,
-        share: &HubShare,
-        left: &Remaining,
-        principal: &Principal,
-        rank: u32,
-        [hubs, authorities]: &[BTreeMap<u32, u32>; 2],
-    ) {
-        let graph = share.graph();
-        let own = |role: Role, linked: Vec<(u32, u32)>| -> Vec<(u32, u32)> {
-            let own = share.side(role).own();
-            let linked = linked.into_iter();
-            linked.filter(|(class, _)| own.contains(class)).collect()
-        };
-        let linked = linked_with(authorities, graph.citers(), graph.hub_members().len());
-        fill(
-            &mut self.hubs,
-            Role::Hub,
-            rank,
-            own(Role::Hub, linked),
-            |class| left.hubs(class) > 0,
-            |class| score_at(&principal.hub_scores, Some(class)),
-            graph.hub_members(),
-        );
-        let linked = linked_with(hubs, graph.rows(), graph.authority_members().len());
-        fill(
-            &mut self.authorities,
-            Role::Authority,
-            rank,
-            own(Role::Authority, linked),
-            |class| left.authorities(class) > 0,
-            |class| score_at(&principal.authority_scores, Some(class)),
-            graph.authority_members(),
-        );
-    }
-
-    /// Adds a class that another process has found near a core, unless it was near an earlier one.
-    pub(super) fn add_page(&mut self, graph: &HubGraph, near: NearPage, core: u32) {
-        let NearPage {
-            role, links, score, ..
-        } = near;
-        let (slots, class) = match role {
-            Role::Hub => (&mut self.hubs, graph.hub_class(near.page)),
-            Role::Authority => (&mut self.authorities, graph.authority_class(near.page)),
-        };
-        if let Some(slot) = class.and_then(|class| slots.get_mut(class as usize)) {
-            slot.get_or_insert(Nearness { core, links, score });
-        }
     }
 
     /// Adds a reused core, which now has the rank `core`, with the classes near it.
@@ -163,15 +122,6 @@ pub struct NearPage {
     pub score: f64,
 }
 
-/// Returns the number of the pages in each class.
-fn classes(pages: &[u32], class: impl Fn(u32) -> Option<u32>) -> BTreeMap<u32, u32> {
-    let mut counts = BTreeMap::new();
-    for class in pages.iter().filter_map(|&page| class(page)) {
-        *counts.entry(class).or_default() += 1;
-    }
-    counts
-}
-
 /// The classes that are linked with `from`, each with the number of pages that it is linked with.
 fn linked_with(from: &BTreeMap<u32, u32>, links: &Csr, classes: usize) -> Vec<(u32, u32)> {
     let mut sums = vec![0_u32; classes];
@@ -195,9 +145,16 @@ fn score_at(scores: &[f64], position: Option<u32>) -> f64 {
     score.copied().unwrap_or(0.0)
 }
 
+/// The first cores that classes of the whole graph were near.
+struct Slots<'a> {
+    near: &'a mut [Option<Nearness>],
+    /// Its classes by their numbers in a part; `None` if these are the same.
+    classes: Option<&'a [u32]>,
+}
+
 /// Fills the slots of the linked classes that are left and were near no earlier core, and returns these.
 fn fill(
-    slots: &mut [Option<Nearness>],
+    Slots { near, classes }: Slots<'_>,
     role: Role,
     core: u32,
     linked: Vec<(u32, u32)>,
@@ -207,7 +164,8 @@ fn fill(
 ) -> Vec<NearPage> {
     let mut new = Vec::new();
     for (class, links) in linked {
-        let slot = &mut slots[class as usize];
+        let of_whole = classes.map_or(class, |of| of[class as usize]);
+        let slot = &mut near[of_whole as usize];
         if slot.is_none() && is_left(class) {
             let score = score(class);
             *slot = Some(Nearness { core, links, score });

@@ -119,9 +119,20 @@ pub enum BadParams {
         "classic HITS cannot prove a bound on its cores; use converged HITS, or a bound of 0 per cent"
     )]
     ClassicWithin,
+    /// An exact converged selection in a graph that several processes share.
+    #[error(
+        "exact cores cannot be selected by several processes; use a bound above 0 per cent, or classic HITS"
+    )]
+    ExactOnShare,
 }
 
 impl CoreParams {
+    /// Returns whether cores are exact: those of a converged computation, without a bound.
+    #[must_use]
+    pub const fn is_exact(&self) -> bool {
+        matches!(self.hits, Hits::Converged) && self.within.is_exact()
+    }
+
     /// Validates the parameters.
     pub fn validate(&self) -> Result<(), BadParams> {
         let is_classic = self.hits == Hits::Classic;

@@ -8,41 +8,20 @@
 //! to, summed. So a page whose row sums are below the square of the last core's sigma was not the best page
 //! of any core.
 
-use crate::graph::{Csr, HubGraph, HubShare, Role, number};
+use crate::graph::{Csr, HubShare, Role};
 use crate::watch::Interrupted;
 
 /// The row sum of the pages of each class.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct RowSums {
+pub(super) struct RowSums {
     /// By hub class.
-    pub hubs: Vec<u64>,
+    pub(super) hubs: Vec<u64>,
     /// By authority class.
-    pub authorities: Vec<u64>,
+    pub(super) authorities: Vec<u64>,
 }
 
-/// Computes the row sums of a graph. Cost: four passes over its merged entries.
-#[must_use]
-pub fn row_sums(graph: &HubGraph) -> RowSums {
-    let size = |members: &Csr, class: u32| members.list(class).len() as u64;
-    let degrees = |lists: &Csr, others: &Csr| -> Vec<u64> {
-        for_each_list(lists, |list| list.iter().map(|&c| size(others, c)).sum())
-    };
-    let outdegrees = degrees(graph.rows(), graph.authority_members());
-    let indegrees = degrees(graph.citers(), graph.hub_members());
-    let sums = |lists: &Csr, others: &Csr, degrees: &[u64]| -> Vec<u64> {
-        let part = |&class: &u32| size(others, class).saturating_mul(degrees[class as usize]);
-        for_each_list(lists, |list| {
-            list.iter().map(part).fold(0, u64::saturating_add)
-        })
-    };
-    RowSums {
-        hubs: sums(graph.rows(), graph.authority_members(), &indegrees),
-        authorities: sums(graph.citers(), graph.hub_members(), &outdegrees),
-    }
-}
-
-/// Computes the row sums of the own classes of a share. All processes call it at the same time.
-pub(super) fn shared_row_sums(share: &HubShare) -> Result<RowSums, Interrupted> {
+/// Computes the row sums of the own classes. All processes call it at the same time. Cost: four passes over the entries.
+pub(super) fn row_sums(share: &HubShare) -> Result<RowSums, Interrupted> {
     let graph = share.graph();
     let left = share.all();
     let sums = |role: Role, lists: &Csr| -> Result<Vec<u64>, Interrupted> {
@@ -82,12 +61,6 @@ pub(super) fn shared_row_sums(share: &HubShare) -> Result<RowSums, Interrupted> 
     })
 }
 
-fn for_each_list(lists: &Csr, sum: impl Fn(&[u32]) -> u64) -> Vec<u64> {
-    (0..number(lists.len()))
-        .map(|list| sum(lists.list(list)))
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,7 +71,7 @@ mod tests {
         // Three hubs to two authorities: sigma^2 is 6, and so is every row sum.
         let mut rows = Rows::new();
         rows.push(&[0, 1, 2], &[3, 4]).unwrap();
-        let sums = row_sums(&rows.graph().unwrap());
+        let sums = row_sums(&HubShare::of_graph(rows.graph().unwrap())).unwrap();
         assert_eq!((sums.hubs, sums.authorities), (vec![6], vec![6]));
     }
 
@@ -107,7 +80,7 @@ mod tests {
         let mut rows = Rows::new();
         rows.push(&[0, 1], &[5, 6]).unwrap();
         rows.push(&[2], &[6, 7, 8]).unwrap();
-        let sums = row_sums(&rows.graph().unwrap());
+        let sums = row_sums(&HubShare::of_graph(rows.graph().unwrap())).unwrap();
         // Indegrees: 2 of page 5, 3 of page 6, 1 each of 7 and 8.
         assert_eq!(sums.hubs, [5, 5]);
         assert_eq!(sums.authorities, [4, 7, 3]);

@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
+use super::row_sums::row_sums;
 use super::*;
 use crate::graph::hub_share::tests::{Links, dealt, in_shares, links};
 use crate::graph::{Csr, HubShare, Role, WeakComponents, number};
 use crate::page::PageId;
-use crate::rank::{CachedStep, CachedSteps, ProvenStep, Work};
+use crate::properties::repeatable;
+use crate::rank::{CachedRegion, CachedStep, CachedSteps, ProvenStep, Work};
 use crate::watch::Unwatched;
 
 const PAGES: u32 = 40;
@@ -52,6 +54,7 @@ pub(super) struct Selected {
     reused: Vec<bool>,
     pub(super) near: [BTreeMap<u32, Nearness>; 2],
     pub(super) steps: Vec<ProvenStep>,
+    regions: Vec<CachedRegion>,
 }
 
 pub(super) fn selected(
@@ -60,25 +63,14 @@ pub(super) fn selected(
     params: &CoreParams,
     cached: &CachedSteps,
 ) -> Selected {
-    selected_with(links, processes, params, cached, 0)
-}
-
-/// Selects cores, gathering components with up to `max_gathered` pages.
-pub(super) fn selected_with(
-    links: &Links,
-    processes: usize,
-    params: &CoreParams,
-    cached: &CachedSteps,
-    max_gathered: u64,
-) -> Selected {
     let found = in_shares(links, processes, |share| {
         let mut rules = OneSeedPerCore { left: params.seeds };
-        let input = ShareInput {
+        let input = SelectionInput {
             previous_seeds: &[3, 1, 7],
-            cached,
-            max_gathered,
+            steps: Some(cached),
+            ..SelectionInput::default()
         };
-        let found = select_on_share(share, params, input, &mut rules, &Unwatched);
+        let found = select(share, params, input, &mut rules, &Unwatched);
         let found = found.unwrap();
         let near = [
             (Role::Hub, &found.near.hubs),
@@ -101,12 +93,12 @@ pub(super) fn selected_with(
         let doubt = doubts.find_map(|(core, rank)| Some((rank, core.doubt?)));
         assert_eq!(found.uncertified_reason, doubt);
         assert_eq!(found.certified, doubt.is_none());
-        // Scores on a grid leave nothing open.
-        let is_within = params.hits == Hits::Converged && !params.within.is_exact();
-        assert!(found.certified || !is_within, "{doubt:?}");
+        // Exact scores leave nothing open.
+        assert!(found.certified || params.hits == Hits::Classic, "{doubt:?}");
         Selected {
             reads: found.reads,
             steps: steps.collect(),
+            regions: found.regions,
             cores: found.cores,
             led_to: found.led_to,
             reused: found.reused,
@@ -116,6 +108,7 @@ pub(super) fn selected_with(
     let mut all = found[0].clone();
     for of_process in &found[1..] {
         assert_eq!(of_process.cores, all.cores);
+        assert_eq!(of_process.regions, all.regions);
         assert_eq!(
             (&of_process.led_to, &of_process.reused, of_process.reads),
             (&all.led_to, &all.reused, all.reads)
@@ -171,15 +164,17 @@ fn cached(links: &Links, of: &Selected) -> CachedSteps {
             .iter()
             .map(|of| (group(of.0), of.1))
             .collect(),
+        ..step.cached
     });
     CachedSteps {
         groups,
+        regions: of.regions.clone(),
         steps: steps.collect(),
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(repeatable(300))]
 
     #[test]
     fn any_number_of_processes_selects_the_same_cores(
@@ -229,7 +224,7 @@ proptest! {
                 step.cached.scores.iter_mut().for_each(|of| of.0 = class(of.0));
                 step.cached.weights.iter_mut().for_each(|of| of.0 = class(of.0));
             }
-            (past, _) = within_tests::judge(&all, &params, &found.cores, &found.steps);
+            (past, _) = within_tests::judge(&all, &params, &found.cores, &found.steps, &found.regions);
         }
     }
 
@@ -243,7 +238,7 @@ proptest! {
         let graph = dealt(&links, 1)[0].graph().unwrap();
         let ids: Vec<PageId> = (0..PAGES).map(|page| PageId(page.into())).collect();
         let components = WeakComponents::new(&graph, &ids);
-        let sums = row_sums(&graph);
+        let sums = row_sums(&HubShare::of_graph(graph.clone())).unwrap();
         let alone = selected(&links, 1, &params, &CachedSteps::default());
         let found = in_shares(&links, processes, |share| {
             let process = share.communicator().process();
@@ -251,15 +246,15 @@ proptest! {
             let own: Vec<u32> = own.collect();
             let components = share.components().unwrap();
             let mut rules = OneSeedPerCore { left: params.seeds };
-            let none = CachedSteps::default();
-            let input = ShareInput {
+            let input = SelectionInput {
                 previous_seeds: &[3, 1, 7],
-                cached: &none,
-                max_gathered: 0,
+                ..SelectionInput::default()
             };
-            let found = select_on_share(share, &params, input, &mut rules, &Unwatched);
-            let found = standings(share, &components, &found.unwrap().near, &own).unwrap();
-            own.into_iter().zip(found).collect::<Vec<_>>()
+            let found = select(share, &params, input, &mut rules, &Unwatched);
+            let near = found.unwrap().near;
+            let found = standings(share, &components, &near, &own).unwrap();
+            let pages = own.into_iter().enumerate();
+            pages.map(|(at, page)| (page, found.of_page(at, page))).collect::<Vec<_>>()
         });
         let found: BTreeMap<u32, Option<PageStanding>> = found.into_iter().flatten().collect();
         for (page, found) in found {

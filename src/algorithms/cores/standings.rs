@@ -6,7 +6,7 @@ use crate::graph::{Csr, HubShare, Role, ShareComponents, collector};
 use crate::watch::Interrupted;
 
 use super::near_cores::{NearClasses, Nearness};
-use super::row_sums::shared_row_sums;
+use super::row_sums::{RowSums, row_sums};
 
 /// What is known of a page on links of a graph.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -87,18 +87,87 @@ impl ClassFacts {
     }
 }
 
-/// Returns what is known of these pages, ascending; `None` for those on no link of the graph. `near` has the classes near
-/// cores, by local number. All processes call it at the same time, each for other pages.
+/// What is known of the pages of a process.
+pub struct Standings<'a> {
+    classes: Classes<'a>,
+    /// By position among the pages of this process; empty if it has the whole graph.
+    received: Vec<Option<PageStanding>>,
+}
+
+/// What the own classes of a process say of their pages.
+struct Classes<'a> {
+    share: &'a HubShare,
+    components: &'a ShareComponents,
+    near: &'a NearClasses,
+    sums: RowSums,
+}
+
+impl Classes<'_> {
+    fn facts(&self, role: Role, class: u32) -> ClassFacts {
+        let (components, sums, near) = match role {
+            Role::Hub => (&self.components.hubs, &self.sums.hubs, &self.near.hubs),
+            Role::Authority => (
+                &self.components.authorities,
+                &self.sums.authorities,
+                &self.near.authorities,
+            ),
+        };
+        let at = class as usize;
+        ClassFacts {
+            role,
+            component: components[at],
+            row_sum: sums[at],
+            near: near[at],
+        }
+    }
+}
+
+impl Standings<'_> {
+    /// Returns what is known of a page of this process, given its position among them and its number; `None` if it is on no
+    /// link of the graph.
+    #[must_use]
+    pub fn of_page(&self, position: usize, page: u32) -> Option<PageStanding> {
+        if let Some(received) = self.received.get(position) {
+            return *received;
+        }
+        let graph = self.classes.share.graph();
+        let mut standing = None;
+        for (role, class) in [
+            (Role::Hub, graph.hub_class(page)),
+            (Role::Authority, graph.authority_class(page)),
+        ] {
+            if let Some(class) = class {
+                self.classes.facts(role, class).add_to(&mut standing);
+            }
+        }
+        standing
+    }
+}
+
+/// Finds what is known of these pages, ascending. `near` has the classes near cores, by local number. All processes call it
+/// at the same time, each for other pages.
 ///
-/// Cost: some 20 bytes for each page and role, sent twice. Memory: some 60 bytes for each page.
-pub fn standings(
-    share: &HubShare,
-    components: &ShareComponents,
-    near: &NearClasses,
+/// Cost: in several processes some 20 bytes for each page and role, sent twice. Memory: there some 60 bytes for each page.
+pub fn standings<'a>(
+    share: &'a HubShare,
+    components: &'a ShareComponents,
+    near: &'a NearClasses,
     pages: &[u32],
-) -> Result<Vec<Option<PageStanding>>, Interrupted> {
+) -> Result<Standings<'a>, Interrupted> {
     let communicator = share.communicator();
     let processes = communicator.processes();
+    let classes = Classes {
+        share,
+        components,
+        near,
+        sums: row_sums(share)?,
+    };
+    if processes == 1 {
+        return Ok(Standings {
+            classes,
+            received: Vec::new(),
+        });
+    }
     // The process that asks for each page, in the process that collects what is known of it.
     let mut asked: Vec<(u32, usize)> = Vec::new();
     let mut unsent = pages.iter();
@@ -118,35 +187,21 @@ pub fn standings(
     )?;
     asked.sort_unstable();
     // What classes say of their pages.
-    let sums = shared_row_sums(share)?;
-    let mut facts = [
-        (Role::Hub, &components.hubs, &sums.hubs, &near.hubs),
-        (
-            Role::Authority,
-            &components.authorities,
-            &sums.authorities,
-            &near.authorities,
-        ),
-    ]
-    .into_iter()
-    .flat_map(|(role, components, sums, near)| {
+    let says = &classes;
+    let roles = [Role::Hub, Role::Authority].into_iter();
+    let mut of_pages = roles.flat_map(|role| {
         let members = members(share, role);
-        let classes = components.iter().zip(sums).zip(near).zip(0..);
-        classes.flat_map(move |(((&component, &row_sum), &near), class)| {
-            let facts = ClassFacts {
-                role,
-                component,
-                row_sum,
-                near,
-            };
-            members.list(class).iter().map(move |page| (*page, facts))
+        let own = share.side(role).own();
+        own.flat_map(move |class| {
+            let pages = members.list(class).iter();
+            pages.map(move |page| (*page, says.facts(role, class)))
         })
     });
     let mut collected: Vec<(u32, ClassFacts)> = Vec::new();
     exchange(
         communicator,
         |messages| {
-            let Some((page, facts)) = facts.next() else {
+            let Some((page, facts)) = of_pages.next() else {
                 return false;
             };
             let message = &mut messages[collector(page, processes)];
@@ -160,7 +215,7 @@ pub fn standings(
             Some(())
         },
     )?;
-    let mut standings = vec![None; pages.len()];
+    let mut received = vec![None; pages.len()];
     let mut uncollected = collected.iter();
     exchange(
         communicator,
@@ -179,11 +234,11 @@ pub fn standings(
             let page = message.index()?;
             let facts = ClassFacts::read(message)?;
             let at = pages.binary_search(&page).ok()?;
-            facts.add_to(&mut standings[at]);
+            facts.add_to(&mut received[at]);
             Some(())
         },
     )?;
-    Ok(standings)
+    Ok(Standings { classes, received })
 }
 
 const fn members(share: &HubShare, role: Role) -> &Csr {

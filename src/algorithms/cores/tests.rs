@@ -14,7 +14,7 @@ fn graph(rows: &[(&[u32], &[u32])]) -> HubGraph {
 }
 
 fn cores_of(graph: &HubGraph, params: &CoreParams) -> Vec<Core> {
-    let selection = select(graph, params, &[], &Unwatched).unwrap();
+    let selection = select_in_graph(graph, params, &[], &Unwatched).unwrap();
     assert!(selection.certified, "{:?}", selection.uncertified_reason);
     assert!(selection.reads.visits > 0 || selection.cores.is_empty());
     selection.cores
@@ -197,14 +197,17 @@ fn a_stable_pick_keeps_the_seed_that_ranked_first() {
         ..CoreParams::default()
     };
     let seed = |previous: &[u32]| {
-        let selection = select(&complete, &params, previous, &Unwatched).unwrap();
+        let selection = select_in_graph(&complete, &params, previous, &Unwatched).unwrap();
         selection.cores[0].seed
     };
     assert_eq!(seed(&[9, 3, 2]), 3);
     assert_eq!(seed(&[5, 4]), 1);
     let best = CoreParams::default();
     assert_eq!(
-        select(&complete, &best, &[3], &Unwatched).unwrap().cores[0].seed,
+        select_in_graph(&complete, &best, &[3], &Unwatched)
+            .unwrap()
+            .cores[0]
+            .seed,
         1
     );
 }
@@ -216,7 +219,7 @@ fn a_large_template_is_taken_page_by_page_without_scanning() {
         (&hubs, &[100_000, 100_001, 100_002]),
         (&[100_003], &[100_002]),
     ]);
-    let selection = select(&template, &CoreParams::default(), &[], &Unwatched).unwrap();
+    let selection = select_in_graph(&template, &CoreParams::default(), &[], &Unwatched).unwrap();
     assert_eq!(selection.cores[0].hubs.len(), 100_000);
     assert_eq!(selection.cores[0].authorities, [100_002, 100_000, 100_001]);
     assert!(selection.reads.visits < 1_000_000);
@@ -235,7 +238,7 @@ fn the_caller_can_stop_the_work() {
             true
         }
     }
-    let result = select(&uneven(), &CoreParams::default(), &[], &Stopped);
+    let result = select_in_graph(&uneven(), &CoreParams::default(), &[], &Stopped);
     assert_eq!(result.unwrap_err(), CoresError::Interrupted(Interrupted));
 }
 
@@ -256,7 +259,7 @@ fn work_on_a_flat_spectrum_is_limited() {
         seeds: 3,
         ..CoreParams::default()
     };
-    let selection = select(&graph, &params, &[], &Unwatched).unwrap();
+    let selection = select_in_graph(&graph, &params, &[], &Unwatched).unwrap();
     let most = 3 * 1_200 * graph.rows().entries().len() as u64;
     assert!(selection.reads.products <= most, "{:?}", selection.reads);
     assert!(!selection.certified);

@@ -1,5 +1,5 @@
 //! Runs within a bound, judged by plain computations that share nothing with them: whether sigma and its
-//! bound enclose the largest sigma of what is left, and whether every pick follows from the scores that
+//! bound enclose the largest sigma of the remaining graph, and whether every pick follows from the scores that
 //! are kept.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::*;
-use crate::graph::Rows;
-use crate::rank::{CachedStep, CachedSteps, Origin, ProvenStep};
+use crate::graph::{Role, Rows};
+use crate::rank::{CachedRegion, CachedStep, CachedSteps, Origin, ProvenStep};
 use crate::watch::Unwatched;
 
 /// Links from each page.
@@ -133,16 +133,42 @@ pub(super) struct Past {
 
 fn run(links: &Links, params: &CoreParams, past: &Past) -> Selection {
     let graph = linked(links);
-    let ledger = CoreCache::empty(&graph).with_steps(past.steps.clone());
     let mut rules = OneSeedPerCore { left: params.seeds };
-    select_warm(&graph, params, &past.seeds, &ledger, &mut rules, &Unwatched).unwrap()
+    let input = SelectionInput {
+        previous_seeds: &past.seeds,
+        steps: Some(&past.steps),
+        ..SelectionInput::default()
+    };
+    let share = whole_graph(graph.clone(), params);
+    let mut selection = select(&share, params, input, &mut rules, &Unwatched).unwrap();
+    // From the classes by slice to those in the order of their smallest pages.
+    let ids = share.side(Role::Authority).ids();
+    let class = |class: u32| graph.authority_class(ids[class as usize]).unwrap();
+    for step in &mut selection.steps {
+        let CachedStep {
+            scores, weights, ..
+        } = &mut step.cached;
+        for of in scores {
+            of.0 = class(of.0);
+        }
+        for of in weights {
+            of.0 = class(of.0);
+        }
+    }
+    selection
 }
 
 /// A run that begins with `past`, every step of which is judged.
 fn judged(links: &Links, params: &CoreParams, past: &Past) -> (Past, Vec<Origin>) {
     let selection = run(links, params, past);
     assert!(selection.certified, "{:?}", selection.uncertified_reason);
-    judge(links, params, &selection.cores, &selection.steps)
+    judge(
+        links,
+        params,
+        &selection.cores,
+        &selection.steps,
+        &selection.regions,
+    )
 }
 
 /// Judges the cores and the steps of a run; these name the classes of the whole graph.
@@ -151,6 +177,7 @@ pub(super) fn judge(
     params: &CoreParams,
     cores: &[Core],
     steps: &[ProvenStep],
+    regions: &[CachedRegion],
 ) -> (Past, Vec<Origin>) {
     let graph = linked(links);
     let percent = match params.rule {
@@ -209,6 +236,7 @@ pub(super) fn judge(
         seeds: cores.iter().map(|core| core.seed).collect(),
         steps: CachedSteps {
             groups: graph.authority_members().clone(),
+            regions: regions.to_vec(),
             steps: steps.iter().map(|step| step.cached.clone()).collect(),
         },
     };
@@ -369,6 +397,49 @@ fn a_new_community_far_from_all_comes_first() {
     let (new, _) = origins(&past, &links, "1");
     assert_eq!(new.seeds[0], 2000);
     assert!(new.seeds[1..].iter().all(|seed| past.seeds.contains(seed)));
+}
+
+#[test]
+fn a_region_without_a_change_is_taken_over_as_it_was() {
+    let mut links = web();
+    join(&mut links, 1000..1006, 1050..1057);
+    join(&mut links, 1003..1009, 1055..1061);
+    let of_second = |selection: &Selection| -> Vec<Core> {
+        let cores = selection.cores.iter();
+        cores.filter(|core| core.seed >= 1000).cloned().collect()
+    };
+    let mut params = params("1", "100");
+    params.seeds = 20;
+    let (past, _) = judged(&links, &params, &Past::default());
+    let before = of_second(&run(&links, &params, &Past::default()));
+    assert!(before.len() > 1);
+    // The other region changes.
+    join(&mut links, 0..3, 650..660);
+    let warm = run(&links, &params, &past);
+    assert_eq!(of_second(&warm), before);
+    assert_eq!(of_second(&run(&links, &params, &Past::default())), before);
+    let origins = warm.cores.iter().zip(&warm.steps);
+    let mut origins = origins.filter(|(core, _)| core.seed >= 1000);
+    assert!(origins.all(|(_, step)| step.origin == Origin::Proven));
+    judged(&links, &params, &past);
+}
+
+#[test]
+fn regions_take_no_more_passes_than_their_own_links() {
+    let mut links = Links::new();
+    for place in 0..300 {
+        let (hubs, authorities) = (100 * place, 100 * place + 50);
+        for hub in 0..4 + place % 9 {
+            let to = (0..5 + place % 7).filter(|to| (to * 7 + hub * 5 + place) % 4 != 0);
+            let to = to.map(|to| authorities + to);
+            links.entry(hubs + hub).or_default().extend(to);
+        }
+    }
+    let within = params("1", "100");
+    let exact = params("0", "100");
+    let [within, exact] =
+        [within, exact].map(|params| run(&links, &params, &Past::default()).reads.visits);
+    assert!(within <= 2 * exact, "{within} of {exact}");
 }
 
 #[test]

@@ -165,7 +165,7 @@ pub(super) fn equal_lists(numbers: &[u32], lists: &Csr) -> Groups {
     Groups { ids, ends }
 }
 
-pub(super) fn hash(list: &[u32]) -> u64 {
+fn hash(list: &[u32]) -> u64 {
     let mix = |state: u64, &page: &u32| {
         let mixed = (state ^ u64::from(page)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         mixed ^ (mixed >> 32)

@@ -59,23 +59,6 @@ pub(crate) fn exchange(
     }
 }
 
-/// Returns the message of process 0 in all processes.
-pub(crate) fn message_of_first(
-    communicator: &dyn Communicator,
-    message: impl FnOnce() -> Encoder,
-) -> Result<Vec<u8>, Interrupted> {
-    let message = if communicator.process() == 0 {
-        message()
-    } else {
-        Encoder::default()
-    };
-    let received = gather(communicator, message)?;
-    received
-        .into_iter()
-        .next()
-        .ok_or_else(|| malformed(communicator))
-}
-
 /// Sends a message to all processes, and returns what each has sent.
 pub(crate) fn gather(
     communicator: &dyn Communicator,

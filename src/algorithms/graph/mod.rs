@@ -37,7 +37,7 @@ pub use dense_index::{NONE, number};
 pub use error::GraphError;
 pub use hub_graph::HubGraph;
 pub use hub_share::{HubShare, ShareComponents};
-pub(crate) use hub_share::{OfClasses, collector};
+pub(crate) use hub_share::{PlacesInPart, collector};
 pub use page_graph::PageGraph;
 pub use remaining::{Remaining, Touched};
 pub use role::Role;

@@ -1,19 +1,19 @@
-//! Cached steps of approximate cores: by group of equal pages when stored, by class of a graph in a
-//! run.
+//! Cached steps of approximate cores by region: on groups of equal pages when stored, on the classes of a region in a run.
 
 use std::cmp::Reverse;
 
-use crate::graph::{Csr, HubGraph, NONE, Role, number};
+use crate::graph::{Csr, HubGraph, Role, number};
 use crate::watch::Interrupted;
 
 use super::region::Region;
+use super::regions::CachedRegion;
 
 /// How a step was obtained.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
     /// Cached, and within the bound of an earlier step.
     Carried,
-    /// Cached, and proved by its cached weights.
+    /// Cached, and proved by its cached weights, or of a region that has not changed.
     Proven,
     /// Cached, and proved by its cached weights after raising them where the graph changed.
     Raised,
@@ -32,18 +32,24 @@ impl Origin {
 }
 
 /// The cached steps of a run, in order. Their entries name groups of pages that were equal then.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct CachedSteps {
     /// The pages of each group, by their numbers in the current graph; a page is in at most one
     /// group.
     pub groups: Csr,
+    /// The regions that had steps.
+    pub regions: Vec<CachedRegion>,
     /// The steps.
     pub steps: Vec<CachedStep>,
 }
 
 /// A cached step: values of groups of authorities, each group at most once.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct CachedStep {
+    /// The region of the step, by its place among those with steps.
+    pub region: u32,
+    /// The upper bound on the largest eigenvalue of the remaining graph of the region.
+    pub bound: f64,
     /// Codes of nonzero scores.
     pub scores: Vec<(u32, u8)>,
     /// Codes of the weights above 1 that prove the bound. Empty if the proof of an earlier step was
@@ -60,6 +66,15 @@ pub struct ProvenStep {
     pub origin: Origin,
     /// What a later run can start from, by the authority classes of the graph.
     pub cached: CachedStep,
+}
+
+/// The cached steps of a region, on its own local classes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RegionSteps {
+    /// The entries of each step are by class, ascending.
+    pub(super) steps: Vec<CachedStep>,
+    /// Whether the region has not changed: its steps and their bounds are those of a run without a cache.
+    pub(super) is_unchanged: bool,
 }
 
 /// A step on the positions of a region, in class order.
@@ -88,12 +103,13 @@ pub(super) fn nonzero_codes<T: Default + PartialEq>(
 }
 
 impl Step {
-    /// Converts from groups: a class has the largest value of its pages.
-    pub(super) fn from_cached(groups: &Groups, step: &CachedStep) -> Self {
-        Self::new(
-            groups.on_region(&step.scores),
-            groups.on_region(&step.weights),
-        )
+    /// Converts from local classes of a graph, given the place of each of them in the region.
+    pub(super) fn from_cached(step: CachedStep, places: impl Fn(u32) -> Option<u32>) -> Self {
+        let mut scores = step.scores;
+        let mut weights = step.weights;
+        scores.retain_mut(|of| places(of.0).map(|at| of.0 = at).is_some());
+        weights.retain_mut(|of| places(of.0).map(|at| of.0 = at).is_some());
+        Self::new(scores, weights)
     }
 
     pub(super) fn new(scores: Vec<(u32, u8)>, weights: Vec<(u32, u16)>) -> Self {
@@ -119,46 +135,30 @@ impl Step {
         self.has_weights = has_weights > 0;
         Ok(())
     }
-
-    pub(super) fn by_class(&self, region: &Region) -> CachedStep {
-        CachedStep {
-            scores: by_class(region, &self.scores),
-            weights: by_class(region, &self.weights),
-        }
-    }
 }
 
-/// Maps cached groups to the positions of a region.
+/// The present classes of cached groups.
 pub(super) struct Groups {
-    /// The current authority classes of the pages of each group, within the region.
+    /// The local authority classes of the pages of each group.
     classes: Csr,
-    /// The position of each class; [`NONE`] if it is not in the region.
-    positions: Vec<u32>,
 }
 
 impl Groups {
-    pub(super) fn new(graph: &HubGraph, region: &Region, groups: &Csr) -> Self {
-        let mut positions = vec![NONE; graph.authority_members().len()];
-        for (at, &class) in (0..).zip(region.authorities()) {
-            positions[class as usize] = at;
-        }
+    pub(super) fn new(graph: &HubGraph, groups: &Csr) -> Self {
         let mut classes = Csr::with_capacity(groups.len(), groups.len());
         for group in 0..number(groups.len()) {
             let pages = groups.list(group).iter();
             let of_pages = pages.filter_map(|page| graph.authority_class(*page));
-            let mut of_pages: Vec<u32> = of_pages
-                .filter(|class| positions[*class as usize] != NONE)
-                .collect();
+            let mut of_pages: Vec<u32> = of_pages.collect();
             of_pages.sort_unstable();
             of_pages.dedup();
             classes.push(of_pages);
         }
-        Self { classes, positions }
+        Self { classes }
     }
 
-    /// Returns the values of groups by position, in class order: a class has the largest value of
-    /// its groups.
-    fn on_region<T: Ord + Copy>(&self, entries: &[(u32, T)]) -> Vec<(u32, T)> {
+    /// Returns the values of groups by class, ascending: a class has the largest value of its groups.
+    pub(super) fn by_class<T: Ord + Copy>(&self, entries: &[(u32, T)]) -> Vec<(u32, T)> {
         let mut found = Vec::with_capacity(entries.len());
         for &(group, code) in entries {
             found.extend(self.classes.list(group).iter().map(|class| (*class, code)));
@@ -166,17 +166,6 @@ impl Groups {
         // Classes are mostly in the order of the groups, which this sort exploits.
         found.sort_by_key(|&(class, code)| (class, Reverse(code)));
         found.dedup_by_key(|(class, _)| *class);
-        for (place, _) in &mut found {
-            *place = self.positions[*place as usize];
-        }
         found
     }
-}
-
-fn by_class<T: Copy>(region: &Region, entries: &[(u32, T)]) -> Vec<(u32, T)> {
-    let class = |at: u32| region.authorities()[at as usize];
-    entries
-        .iter()
-        .map(|(at, code)| (class(*at), *code))
-        .collect()
 }

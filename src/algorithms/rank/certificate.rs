@@ -32,21 +32,18 @@
 //!   images are recomputed. Otherwise raising only changes entries near violated ones. Their sums and
 //!   images are recomputed as a whole, never updated by a difference, so they equal those of a fresh
 //!   `M z`. When raising ends, every entry is tested once more; only that last test accepts.
-//! * On a share, each sum is made in one process, in list order. Processes send each other raised entries and
-//!   the sums that depend on them, and all of them take the same decisions.
 //! * The proof covers the value, within `tau`: not the vector, and not the order of two places within
 //!   `tau` of each other. Hence the second, tighter proof in [`super::solve`], and in
 //!   [`super::large_region`] if a second pair or another region comes near.
 
 use rayon::prelude::*;
 
-use crate::graph::{Csr, Role, number};
-use crate::watch::Interrupted;
+use crate::graph::{Csr, number};
 
-use super::dense_subproblem::{self, Subset};
+use super::dense_subproblem;
 use super::region::Region;
 use super::vector_block::apply_a_and_m;
-use super::vectors::{largest, largest_of};
+use super::vectors::largest_of;
 use super::work::Work;
 
 const MAX_ROUNDS: usize = 1500;
@@ -81,21 +78,11 @@ pub(super) const TIE: Tightness = Tightness {
 };
 
 /// Returns an upper bound on the largest eigenvalue, from a positive vector and its computed image.
-pub(super) fn bound(region: &Region, x: &[f64], image: &[f64]) -> Result<f64, Interrupted> {
-    Ok(bound_and_largest(region, x, image)?[0])
-}
-
-/// Returns the bound of [`bound`], and the largest entry of the vector.
-pub(super) fn bound_and_largest(
-    region: &Region,
-    x: &[f64],
-    image: &[f64],
-) -> Result<[f64; 2], Interrupted> {
+pub(super) fn bound(region: &Region, x: &[f64], image: &[f64]) -> f64 {
     let pages = region.authority_pages();
-    let is_unlinked = |at: usize| region.share.is_some() && !region.is_linked(at);
     let ratio = |at: usize| {
-        if pages[at] == 0.0 || is_unlinked(at) {
-            // Classes without remaining pages or links do not count.
+        if pages[at] == 0.0 {
+            // Classes without remaining pages do not count.
             0.0
         } else if x[at] > f64::MIN_POSITIVE {
             image[at] / x[at]
@@ -103,18 +90,12 @@ pub(super) fn bound_and_largest(
             f64::INFINITY
         }
     };
-    let own = [largest_of(x.len(), ratio), largest(x)];
-    // The bits of nonnegative floats are in their order.
-    let [bound, largest] = region
-        .largest_counts(own.map(f64::to_bits))?
-        .map(f64::from_bits);
-    Ok([bound * (1.0 + region.rounding()), largest])
+    largest_of(x.len(), ratio) * (1.0 + region.rounding())
 }
 
 /// Tries to prove that no eigenvalue exceeds `lambda (1 + tau)`, starting from `z >= 1`. `x` has
 /// largest entry 1, `image` is the computed `M x`. After a proof `z` can start a tighter one; after
-/// a failure it is large where a denser place may be. Gives up once `work.products` exceeds `budget`;
-/// on a share `work` counts the reads of all processes.
+/// a failure it is large where a denser place may be. Gives up once `work.products` exceeds `budget`.
 pub(super) fn certify(
     raising: &mut Raising<'_>,
     lambda: f64,
@@ -123,7 +104,7 @@ pub(super) fn certify(
     tightness: Tightness,
     work: &mut Work,
     budget: u64,
-) -> Result<bool, Interrupted> {
+) -> bool {
     let inflate = 1.0 + raising.region.rounding();
     let mu = lambda * (1.0 + tightness.tau);
     let deflated = mu * (1.0 - 4.0 * f64::EPSILON);
@@ -145,40 +126,20 @@ pub(super) fn certify(
     };
     raising.test_all();
     let violates = |z: f64, image: f64, v: usize| need(image, v) > deflated * z;
-    let (mut round, mut subset, mut solves) = (0, Subset::default(), 0);
-    let mut is_runaway = false;
-    let mut reads = Work::default();
+    let (mut round, mut subset, mut solves) = (0, Vec::new(), 0);
     loop {
         raising.find_violated(violates);
-        let Work { visits, products } = std::mem::take(&mut reads);
-        let counts = [
-            raising.violated.len() as u64,
-            raising.citers_of_violated() as u64,
-            u64::from(is_runaway),
-            visits,
-            products,
-        ];
-        let [count, citers, runaway, visits, products] = raising.region.sum_counts(counts)?;
-        *work += Work { visits, products };
-        if runaway > 0 {
-            return Ok(false);
-        }
-        if count == 0 {
-            let mut entries = raising.z.iter().zip(&raising.image).enumerate();
+        if raising.violated.is_empty() {
+            let entries = raising.z.iter().zip(&raising.image).enumerate();
             let holds =
                 |(v, (&z, &image)): (usize, (&f64, &f64))| z > 0.0 && !violates(z, image, v);
-            let all_hold = entries.all(holds);
-            return Ok(raising.region.sum_counts([u64::from(!all_hold)])? == [0]);
-        }
-        if count > dense_subproblem::MAX_ENTRIES as u64 {
-            solves = MAX_SOLVES;
+            return entries.into_iter().all(holds);
         }
         // Widely cited entries change nearly all images: solve for them at once.
-        let wide = raising.region.count(Role::Hub) / WIDE_SHARE;
-        if solves < MAX_SOLVES && citers > wide as u64 {
-            subset = subset.union(raising.region, &raising.violated)?;
+        if solves < MAX_SOLVES && raising.is_widely_cited() {
+            subset = union(&subset, &raising.violated);
             let shortfall = |z: f64, image: f64, v: usize| need(image, v) * SLACK - deflated * z;
-            if raising.solve(&subset, deflated, shortfall, [&mut reads, work])? {
+            if raising.solve(&subset, deflated, shortfall, work) {
                 solves += 1;
                 continue;
             }
@@ -191,38 +152,36 @@ pub(super) fn certify(
             _ => 1.0 + 1e-7,
         };
         let largest = raising.raise(|image, v| need(image, v) / deflated * step);
-        if round == MAX_ROUNDS || work.products > budget {
-            return Ok(false);
+        if round == MAX_ROUNDS || largest >= RUNAWAY || work.products > budget {
+            return false;
         }
-        is_runaway = largest >= RUNAWAY;
-        if is_runaway && raising.region.share.is_none() {
-            return Ok(false);
-        }
-        raising.update_images(&mut reads)?;
+        raising.update_images(work);
         round += 1;
     }
+}
+
+fn union(a: &[u32], b: &[u32]) -> Vec<u32> {
+    let mut union = [a, b].concat();
+    union.sort_unstable();
+    union.dedup();
+    union
 }
 
 /// Images of the vector of ones, from which raising starts.
 #[derive(Clone, Debug)]
 pub(super) struct Ones {
-    /// `A 1`: the number of links of one page of each hub class. On a share, multiplied by the number of its
-    /// pages, and with ghosts.
+    /// `A 1`: the number of links of one page of each hub class.
     pub(super) sums: Vec<f64>,
     /// `M 1`: the row sums.
     pub(super) image: Vec<f64>,
 }
 
 impl Ones {
-    /// Computes the images. Cost: one visit of each entry; two on a share.
-    pub(super) fn new(region: &Region, work: &mut Work) -> Result<Self, Interrupted> {
-        let ones = vec![1.0; region.own(Role::Authority)];
-        let (sums, image) = if region.share.is_some() {
-            region.weighted_sums_and_image(&ones, work)?
-        } else {
-            apply_a_and_m(region.authority_side(), &ones, work)
-        };
-        Ok(Self { sums, image })
+    /// Computes the images. Cost: one visit of each entry.
+    pub(super) fn new(region: &Region, work: &mut Work) -> Self {
+        let ones = vec![1.0; region.authorities().len()];
+        let (sums, image) = apply_a_and_m(region.authority_side(), &ones, work);
+        Self { sums, image }
     }
 }
 
@@ -230,9 +189,9 @@ impl Ones {
 pub(super) struct Raising<'a> {
     region: &'a Region,
     z: Vec<f64>,
-    /// `z`, multiplied by the number of pages of each authority class; on a share with ghosts.
+    /// `z`, multiplied by the number of pages of each authority class.
     weighted: Vec<f64>,
-    /// `A z`, multiplied by the number of pages of each hub class; on a share with ghosts.
+    /// `A z`, multiplied by the number of pages of each hub class.
     sums: Vec<f64>,
     image: Vec<f64>,
     /// Entries whose image changed since they were tested.
@@ -245,51 +204,39 @@ pub(super) struct Raising<'a> {
 
 impl<'a> Raising<'a> {
     /// Starts from any `z`. Cost: two visits of each entry.
-    pub(super) fn new(
-        region: &'a Region,
-        z: Vec<f64>,
-        work: &mut Work,
-    ) -> Result<Self, Interrupted> {
-        if region.share.is_some() {
-            let (sums, image) = region.weighted_sums_and_image(&z, work)?;
-            return Self::with(region, z, sums, image);
-        }
+    pub(super) fn new(region: &'a Region, z: Vec<f64>, work: &mut Work) -> Self {
         let sums = region.apply_a(&z, work);
         let image = region.apply_at(&sums, work);
         Self::with(region, z, sums, image)
     }
 
     /// Starts from 1, with known sums and image.
-    pub(super) fn from_ones(region: &'a Region, ones: &Ones) -> Result<Self, Interrupted> {
+    pub(super) fn from_ones(region: &'a Region, ones: &Ones) -> Self {
         let z = vec![1.0; ones.image.len()];
         Self::with(region, z, ones.sums.clone(), ones.image.clone())
     }
 
-    fn with(
+    pub(super) fn with(
         region: &'a Region,
         z: Vec<f64>,
         mut sums: Vec<f64>,
         image: Vec<f64>,
-    ) -> Result<Self, Interrupted> {
-        if region.share.is_none() {
-            for (sum, pages) in sums.iter_mut().zip(region.hub_pages()) {
-                *sum *= pages;
-            }
+    ) -> Self {
+        let pages = region.authority_pages().iter();
+        for (sum, pages) in sums.iter_mut().zip(region.hub_pages()) {
+            *sum *= pages;
         }
-        let pages = region.own_pages(Role::Authority).iter();
-        let mut weighted: Vec<f64> = pages.zip(&z).map(|(pages, z)| pages * z).collect();
-        region.pull(Role::Authority, &mut weighted)?;
-        Ok(Self {
+        Self {
             pending: Vec::new(),
-            hub_marks: vec![false; region.hubs().len()],
-            marks: vec![false; region.authorities().len()],
+            hub_marks: vec![false; sums.len()],
+            marks: vec![false; z.len()],
             violated: Vec::new(),
-            weighted,
+            weighted: pages.zip(&z).map(|(pages, z)| pages * z).collect(),
             region,
             z,
             sums,
             image,
-        })
+        }
     }
 
     pub(super) fn into_z(self) -> Vec<f64> {
@@ -309,10 +256,11 @@ impl<'a> Raising<'a> {
         self.violated.extend(self.pending.iter().filter(is_found));
     }
 
-    /// Returns the number of hubs that link to the violated entries, counted for each entry.
-    fn citers_of_violated(&self) -> usize {
+    /// Returns whether most of the graph depends on the violated entries.
+    fn is_widely_cited(&self) -> bool {
         let citers = |v: &u32| self.region.citers().list(*v).len();
-        self.violated.iter().map(citers).sum()
+        let hubs: usize = self.violated.iter().map(citers).sum();
+        hubs > self.region.hubs().len() / WIDE_SHARE
     }
 
     fn set(&mut self, at: usize, z: f64) {
@@ -332,113 +280,69 @@ impl<'a> Raising<'a> {
         largest
     }
 
-    /// Solves for these entries so that none of them is short, and recomputes all images. Returns `false` and
-    /// changes nothing if that is impossible. `reads` are those of this process, `work` those of all.
+    /// Solves for these entries (ascending) so that none of them is short, and recomputes all
+    /// images. Returns `false` and changes nothing if that is impossible.
     fn solve(
         &mut self,
-        subset: &Subset,
+        subset: &[u32],
         mu: f64,
         shortfall: impl Fn(f64, f64, usize) -> f64,
-        [reads, work]: [&mut Work; 2],
-    ) -> Result<bool, Interrupted> {
-        let region = self.region;
+        work: &mut Work,
+    ) -> bool {
         if subset.len() > dense_subproblem::MAX_ENTRIES {
-            return Ok(false);
+            return false;
         }
-        let of_entry = |at: usize| {
-            let (z, image) = (self.z[at], self.image[at]);
-            [region.authority_pages()[at], z, shortfall(z, image, at)]
-        };
-        let entries = subset.gather(region, of_entry)?;
-        let pages: Vec<f64> = entries.iter().map(|[pages, ..]| *pages).collect();
-        let shortfall: Vec<f64> = entries.iter().map(|[.., shortfall]| *shortfall).collect();
+        let shortfall =
+            |&v: &u32| shortfall(self.z[v as usize], self.image[v as usize], v as usize);
+        let shortfall: Vec<f64> = subset.iter().map(shortfall).collect();
         let error = mu * (SLACK - 1.0) / 4.0;
-        let of_subset = if region.share.is_some() {
-            reads
-        } else {
-            &mut *work
+        let Some(change) =
+            dense_subproblem::solve(self.region, subset, mu, &shortfall, error, work)
+        else {
+            return false;
         };
-        let change =
-            dense_subproblem::solve(region, subset, mu, &pages, &shortfall, error, of_subset)?;
-        let Some(change) = change else {
-            return Ok(false);
-        };
-        let new = entries.iter().zip(&change);
-        let new: Vec<f64> = new.map(|([_, z, _], more)| z + more).collect();
+        let new = subset.iter().zip(&change);
+        let new: Vec<f64> = new.map(|(&v, more)| self.z[v as usize] + more).collect();
         if !new.iter().all(|z| (0.0..RUNAWAY).contains(z)) {
-            return Ok(false);
+            return false;
         }
-        for &(place, at) in subset.own() {
-            self.set(at as usize, new[place as usize]);
+        for (&v, &z) in subset.iter().zip(&new) {
+            self.set(v as usize, z);
         }
-        if region.share.is_some() {
-            (self.sums, self.image) = region.weighted_sums_and_image(&self.z, work)?;
-            self.weighted.truncate(self.z.len());
-            region.pull(Role::Authority, &mut self.weighted)?;
-        } else {
-            (self.sums, self.image) = apply_a_and_m(region.authority_side(), &self.z, work);
-            for (sum, pages) in self.sums.iter_mut().zip(region.hub_pages()) {
-                *sum *= pages;
-            }
+        (self.sums, self.image) = apply_a_and_m(self.region.authority_side(), &self.z, work);
+        for (sum, pages) in self.sums.iter_mut().zip(self.region.hub_pages()) {
+            *sum *= pages;
         }
         self.test_all();
-        Ok(true)
+        true
     }
 
-    /// Recomputes what depends on the raised entries. `reads` are those of this process.
-    fn update_images(&mut self, reads: &mut Work) -> Result<(), Interrupted> {
-        let region = self.region;
-        let raised = self.announce(Role::Authority, &self.violated)?;
-        for &(ghost, weighted) in &raised {
-            self.weighted[ghost as usize] = weighted;
-        }
-        let ghosts = raised.iter().map(|of| of.0);
-        let raised: Vec<u32> = self.violated.iter().copied().chain(ghosts).collect();
-        // Lists of ghosts are counted where they are own, so that the count does not depend on the number of processes.
-        *reads += entries_of(region.citers(), &self.violated);
-        let mut hubs = reached(&raised, region.citers(), &mut self.hub_marks);
-        hubs.retain(|hub| (*hub as usize) < region.own(Role::Hub));
-        let sums = sums_of(region.rows(), &hubs, &self.weighted, reads);
+    /// Recomputes what depends on the raised entries.
+    fn update_images(&mut self, work: &mut Work) {
+        let hubs = reached(
+            &self.violated,
+            self.region.citers(),
+            &mut self.hub_marks,
+            work,
+        );
+        let sums = sums_of(self.region.rows(), &hubs, &self.weighted, work);
         for (&hub, sum) in hubs.iter().zip(sums) {
-            self.sums[hub as usize] = region.hub_pages()[hub as usize] * sum;
+            self.sums[hub as usize] = self.region.hub_pages()[hub as usize] * sum;
         }
-        *reads += entries_of(region.rows(), &hubs);
-        for (ghost, sum) in self.announce(Role::Hub, &hubs)? {
-            self.sums[ghost as usize] = sum;
-            hubs.push(ghost);
-        }
-        self.pending = reached(&hubs, region.rows(), &mut self.marks);
-        let own = region.own(Role::Authority);
-        self.pending.retain(|v| (*v as usize) < own);
-        let images = sums_of(region.citers(), &self.pending, &self.sums, reads);
+        self.pending = reached(&hubs, self.region.rows(), &mut self.marks, work);
+        let images = sums_of(self.region.citers(), &self.pending, &self.sums, work);
         for (&v, image) in self.pending.iter().zip(images) {
             self.image[v as usize] = image;
         }
-        Ok(())
     }
-
-    /// Tells other processes the values of these own positions. Returns those that they tell of ghosts.
-    fn announce(&self, role: Role, own: &[u32]) -> Result<Vec<(u32, f64)>, Interrupted> {
-        if self.region.share.is_none() {
-            return Ok(Vec::new());
-        }
-        let values = match role {
-            Role::Hub => &self.sums,
-            Role::Authority => &self.weighted,
-        };
-        let values: Vec<(u32, f64)> = own.iter().map(|at| (*at, values[*at as usize])).collect();
-        self.region.announce(role, &values)
-    }
-}
-
-/// Returns the number of entries of these lists.
-fn entries_of(lists: &Csr, of: &[u32]) -> u64 {
-    of.iter().map(|&list| lists.list(list).len() as u64).sum()
 }
 
 /// Returns for each of these lists the sum of its entries' weights, in list order.
 fn sums_of(lists: &Csr, of: &[u32], weights: &[f64], work: &mut Work) -> Vec<f64> {
-    *work += entries_of(lists, of);
+    *work += of
+        .iter()
+        .map(|&list| lists.list(list).len() as u64)
+        .sum::<u64>();
     let sum = |&list: &u32| -> f64 {
         let entries = lists.list(list).iter();
         entries.map(|&entry| weights[entry as usize]).sum()
@@ -451,10 +355,12 @@ fn sums_of(lists: &Csr, of: &[u32], weights: &[f64], work: &mut Work) -> Vec<f64
 }
 
 /// Returns all entries of these lists, each once; `marks` is all `false` before and afterwards.
-fn reached(from: &[u32], lists: &Csr, marks: &mut [bool]) -> Vec<u32> {
+fn reached(from: &[u32], lists: &Csr, marks: &mut [bool], work: &mut Work) -> Vec<u32> {
     let mut violated = Vec::new();
     for &list in from {
-        for &entry in lists.list(list) {
+        let entries = lists.list(list);
+        *work += entries.len() as u64;
+        for &entry in entries {
             if !std::mem::replace(&mut marks[entry as usize], true) {
                 violated.push(entry);
             }
@@ -465,7 +371,3 @@ fn reached(from: &[u32], lists: &Csr, marks: &mut [bool]) -> Vec<u32> {
     }
     violated
 }
-
-#[cfg(test)]
-#[path = "certificate_share_tests.rs"]
-mod share_tests;

@@ -13,8 +13,7 @@
 //!
 //! A component of the whole graph with cached steps waits among the solved regions under the sigma
 //! of its next step, and none of its entries are read. After its steps, what remains of it joins
-//! the queue like any other region, under the cached bound. The component need not be in the graph
-//! as long as what remains of it cannot come first.
+//! the queue like any other region, under the cached bound.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -29,7 +28,7 @@ use super::large_region::{self, Attempt, FOR_SCORES, FOR_TIES, INITIAL, Precisio
 use super::principal::{Doubt, Principal, TIED};
 use super::ranker::{Next, Ranker};
 use super::replay::{
-    self, CACHED_FLAG, Descending, ReplaySteps, Replays, descending, first_solved, queue_entry,
+    CACHED_FLAG, Descending, ReplaySteps, Replays, descending, first_solved, queue_entry,
 };
 use super::residual_bounds::{self, ResidualBound};
 use super::solve::{EXACT, FINE, solve};
@@ -61,9 +60,8 @@ pub struct Converged {
 }
 
 impl Converged {
-    /// Returns a ranker of the whole graph. `cached` has the cached steps of unchanged components;
-    /// those numbered beyond the components of the graph are absent from it. No entry is read yet:
-    /// a component is split into regions once it could come first.
+    /// Returns a ranker of the whole graph. `cached` has the cached steps of unchanged components. No
+    /// entry is read yet: a component is split into regions once it could come first.
     #[must_use]
     pub fn new(
         graph: &HubGraph,
@@ -71,14 +69,14 @@ impl Converged {
         cached: BTreeMap<u32, ReplaySteps>,
     ) -> Self {
         let classes = 0..number(graph.authority_members().len());
-        let (replays, uncached, waiting) = Replays::new(components, cached);
+        let (replays, uncached) = Replays::new(components, cached);
         let mut ranker = Self {
             components: classes
                 .map(|class| components.component_of_authority(class))
                 .collect(),
             labels: Labels::none(graph),
             regions: BTreeMap::new(),
-            waiting,
+            waiting: BTreeSet::new(),
             solved: BTreeSet::new(),
             doubtful: BTreeSet::new(),
             position: vec![NONE; graph.authority_members().len()],
@@ -97,24 +95,19 @@ impl Converged {
         ranker
     }
 
-    fn absent(&self, first: u32) -> Next {
-        let needed = residual_bounds::needed(first, &self.solved, &self.replays, &self.waiting);
-        Next::Absent(needed)
-    }
-
     fn solved_region(&self, label: u32) -> Option<&Arc<Principal>> {
         let solved = self.regions.get(&label)?.solved.as_ref();
         solved.map(|(principal, _)| principal)
     }
 
-    /// Returns the largest sigma of a solved region.
-    pub(super) fn top(&self) -> Option<f64> {
+    /// Returns the sigma of the first solved region.
+    fn top(&self) -> Option<f64> {
         self.solved.first().map(|first| f64::from_bits(first.0.0))
     }
 
     /// Returns why it is uncertain that the region with this label and sigma comes first; `None` if
     /// it does.
-    pub(super) fn doubt(&self, label: u32, sigma: f64) -> Option<Doubt> {
+    fn doubt(&self, label: u32, sigma: f64) -> Option<Doubt> {
         let limit = sigma * (1.0 - 2.0 * TIED);
         let rival = self.doubtful.iter().find_map(|other| {
             let rival = self.solved_region(*other)?;
@@ -131,27 +124,23 @@ impl Converged {
         }
     }
 
-    /// Solves all regions that could come first; returns `false` if one of them is absent from the
-    /// graph.
+    /// Solves all regions that could come first.
     fn solve_first(
         &mut self,
         graph: &HubGraph,
         left: &Remaining,
         watch: &dyn Watch,
-    ) -> Result<bool, Interrupted> {
+    ) -> Result<(), Interrupted> {
         while let Some(&(bound, label)) = self.waiting.first() {
             let sigma = self.top().unwrap_or(0.0);
             if f64::from_bits(bound.0) < sigma * (1.0 - 2.0 * TIED) {
                 break;
             }
-            if label & CACHED_FLAG != 0 {
-                return Ok(false);
-            }
             watch.proceed()?;
             self.solve(graph, left, label, watch)?;
             self.waiting.remove(&(bound, label));
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Returns a region whose bound is too loose to order it against another one.
@@ -206,17 +195,6 @@ impl Converged {
         let principal = solve(region, warm, EXACT, &mut self.work, watch)?;
         self.store_solution(graph, left, label, principal);
         Ok(())
-    }
-
-    /// Solves the first region again, exactly enough to compare its sigma with that of another graph.
-    pub(super) fn tighten_first(
-        &mut self,
-        graph: &HubGraph,
-        left: &Remaining,
-        watch: &dyn Watch,
-    ) -> Result<(), Interrupted> {
-        let label = first_solved(&self.solved).unwrap_or(NONE);
-        self.tighten(graph, left, label, FOR_TIES, watch)
     }
 
     /// Returns whether a solved region has a sigma in this range.
@@ -356,12 +334,7 @@ impl Ranker for Converged {
         watch: &dyn Watch,
     ) -> Result<Option<Next>, Interrupted> {
         loop {
-            if !self.solve_first(graph, left, watch)? {
-                let first = self.waiting.first();
-                return Ok(Some(
-                    self.absent(first.map_or(NONE, |first| first.1 ^ CACHED_FLAG)),
-                ));
-            }
+            self.solve_first(graph, left, watch)?;
             let Some(label) = self.loosely_bounded() else {
                 break;
             };
@@ -371,9 +344,6 @@ impl Ranker for Converged {
             return Ok(None);
         };
         if let Some((step, (sigma, _))) = self.replays.next_step(label ^ CACHED_FLAG) {
-            if self.replays.lacks_core(label ^ CACHED_FLAG) {
-                return Ok(Some(self.absent(label ^ CACHED_FLAG)));
-            }
             return Ok(Some(Next::Cached {
                 component: label ^ CACHED_FLAG,
                 step,
@@ -403,8 +373,10 @@ impl Ranker for Converged {
         let Some(label) = first_solved(&self.solved) else {
             return Ok(None);
         };
-        let principal = self.solved_region(label);
-        if principal.is_none_or(|principal| principal.is_exact) {
+        if self
+            .solved_region(label)
+            .is_none_or(|principal| principal.is_exact)
+        {
             return Ok(None);
         }
         drop(found);
@@ -420,9 +392,6 @@ impl Ranker for Converged {
         match self.replays.advance(component) {
             Some(Ok(step)) => {
                 self.solved.insert(queue_entry(component, step));
-            }
-            Some(Err((_, bound))) if self.replays.is_absent(component) => {
-                replay::enqueue_absent(&mut self.waiting, component, bound);
             }
             Some(Err((authorities, bound))) => {
                 let (label, component) = self.labels.unsplit(authorities, bound);
@@ -472,8 +441,13 @@ impl Ranker for Converged {
                 }
             }
             self.labels.clear(&state.component);
-            let authorities = &state.component.authorities;
-            self.split_and_enqueue(graph, left, authorities, inherited.as_ref(), bound);
+            self.split_and_enqueue(
+                graph,
+                left,
+                &state.component.authorities,
+                inherited.as_ref(),
+                bound,
+            );
         }
     }
 
@@ -489,8 +463,7 @@ impl Ranker for Converged {
     }
 
     fn residual_bounds(&self) -> BTreeMap<u32, ResidualBound> {
-        let (regions, components) = (&self.regions, &self.components);
-        residual_bounds::collect(regions, components, &self.replays, &self.waiting)
+        residual_bounds::collect(&self.regions, &self.components, &self.replays)
     }
 }
 

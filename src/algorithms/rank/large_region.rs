@@ -107,7 +107,7 @@ pub(super) fn attempt(
         Err(reached) => return Ok(Attempt::Unresolved(region, StartVectors::Hubs(reached))),
     };
     let upper = f64::INFINITY;
-    finish(region, found, &ones, precision, upper, work)
+    Ok(finish(region, found, &ones, precision, upper, work))
 }
 
 /// Computes scores and proof of a pair; `upper` is a proved bound on sigma, infinite if there is
@@ -119,26 +119,24 @@ fn finish(
     precision: Precision,
     upper: f64,
     work: &mut Work,
-) -> Result<Attempt, Interrupted> {
+) -> Attempt {
     let candidate = Candidate::new(&region, &found, work);
     found.error = found
         .error
         .max(candidate.residual(&region, found.lambda) / found.gap);
-    Ok(
-        match candidate.prove(&region, &found, ones, precision, upper, work)? {
-            Ok(upper) => {
-                let mut principal = candidate.solution(region, found, ones, upper);
-                principal.is_refined = precision.is_refined;
-                Attempt::Solved(principal)
-            }
-            Err(raised) => {
-                let top = largest(&raised);
-                let raised = raised.iter().map(|z| (z - 1.0) / top).collect();
-                let vectors = StartVectors::Hubs(found.vectors).on_authorities(&region, work);
-                Attempt::unresolved(region, std::iter::once(raised).chain(vectors))
-            }
-        },
-    )
+    match candidate.prove(&region, &found, ones, precision, upper, work) {
+        Ok(upper) => {
+            let mut principal = candidate.solution(region, found, ones, upper);
+            principal.is_refined = precision.is_refined;
+            Attempt::Solved(principal)
+        }
+        Err(raised) => {
+            let top = largest(&raised);
+            let raised = raised.iter().map(|z| (z - 1.0) / top).collect();
+            let vectors = StartVectors::Hubs(found.vectors).on_authorities(&region, work);
+            Attempt::unresolved(region, std::iter::once(raised).chain(vectors))
+        }
+    }
 }
 
 /// Solves a region again, more precisely. Its gap is known and its value is proved, so no rival is
@@ -180,8 +178,8 @@ pub(super) fn refine(
         values: vec![lambda, lambda * (1.0 - gap)],
         vectors,
     };
-    let ones = Ones::new(&region, work)?;
-    finish(region, found, &ones, precision, upper, work)
+    let ones = Ones::new(&region, work);
+    Ok(finish(region, found, &ones, precision, upper, work))
 }
 
 /// `A^T u` for the vector `u` found, without its negative entries, which are errors.
@@ -232,14 +230,14 @@ impl Candidate {
         precision: Precision,
         proved: f64,
         work: &mut Work,
-    ) -> Result<Result<f64, Vec<f64>>, Interrupted> {
+    ) -> Result<f64, Vec<f64>> {
         let lambda = found.lambda;
         let tightest = precision.proofs.iter().map(|proof| proof.tau);
         let tightest = lambda * (1.0 + tightest.fold(f64::INFINITY, f64::min));
-        let upper = bound(region, &self.x, &self.image)?.min(proved * proved);
+        let upper = bound(region, &self.x, &self.image).min(proved * proved);
         // The vector alone may prove the bound.
         if upper <= tightest {
-            return Ok(Ok(upper));
+            return Ok(upper);
         }
         let top = largest(&self.x);
         let [x, image] = [&self.x, &self.image].map(|of| {
@@ -248,17 +246,13 @@ impl Candidate {
             of
         });
         let holds = |raising: &mut Raising<'_>, budget: u64, work: &mut Work| {
-            for proof in precision.proofs {
-                if !certify(raising, lambda, &x, &image, *proof, work, budget)? {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
+            let mut proofs = precision.proofs.iter();
+            proofs.all(|proof| certify(raising, lambda, &x, &image, *proof, work, budget))
         };
-        let mut raising = Raising::from_ones(region, ones)?;
+        let mut raising = Raising::from_ones(region, ones);
         let budget = work.products + FIRST_READS * region.rows().entries().len() as u64;
-        if holds(&mut raising, budget, work)? {
-            return Ok(Ok(tightest));
+        if holds(&mut raising, budget, work) {
+            return Ok(tightest);
         }
         // Restart from the vectors of places known to be smaller, where raising is slow.
         let mut z = vec![1.0; self.x.len()];
@@ -270,13 +264,13 @@ impl Candidate {
             let weight = highest / (lambda - value) / largest(&local);
             add(&mut z, weight, &local);
         }
-        raising = Raising::new(region, z, work)?;
+        raising = Raising::new(region, z, work);
         let budget = work.products + FINAL_READS * region.rows().entries().len() as u64;
-        Ok(if holds(&mut raising, budget, work)? {
+        if holds(&mut raising, budget, work) {
             Ok(tightest)
         } else {
             Err(raising.into_z())
-        })
+        }
     }
 
     fn solution(self, region: Region, found: Found, ones: &Ones, upper: f64) -> Principal {

@@ -2,8 +2,7 @@
 //!
 //! A [`Ranker`] finds, in the remaining graph, the place of the next core and its scores:
 //! [`PowerIteration`] as published, [`Converged`] by the principal singular pair of the region with
-//! the largest sigma, [`Approximate`] by a place whose sigma is proved to be near that. `ConvergedShare` does
-//! what [`Converged`] does in a graph that several processes share. [`Work`] counts
+//! the largest sigma, [`Approximate`] by a place whose sigma is proved to be near that. [`Work`] counts
 //! the entries of merged rows and citers that were read. [`pagerank()`] ranks the whole graph instead.
 
 mod approximate;
@@ -11,11 +10,9 @@ mod cached_steps;
 mod certificate;
 mod components;
 mod converged;
-mod converged_share;
 mod dense;
 mod dense_subproblem;
 mod densest_part;
-mod densest_shared_part;
 mod inherited_state;
 mod large_region;
 mod pagerank;
@@ -27,13 +24,14 @@ mod rayleigh_ritz;
 mod region;
 mod region_products;
 mod region_share;
+mod regions;
 mod replay;
 mod residual_bounds;
 mod single_vector_lanczos;
 mod solve;
 mod start_vectors;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod thick_restart_lanczos;
 mod tridiagonal;
 mod vector_block;
@@ -43,14 +41,12 @@ mod work;
 pub use approximate::Approximate;
 pub use cached_steps::{CachedStep, CachedSteps, Origin, ProvenStep};
 pub use converged::Converged;
-pub(crate) use converged_share::{
-    ConvergedShare, Gathered, SharedNext, decode_doubt, encode_doubt,
-};
 pub use pagerank::{LinkGraph, pagerank};
 pub use power_iteration::PowerIteration;
 pub use principal::{Doubt, Principal, TIED};
-pub use ranker::{Next, Ranker};
+pub use ranker::{GraphPart, Next, Ranker};
 pub use region::Region;
+pub use regions::{CachedRegion, IdOfPage};
 pub use replay::ReplaySteps;
 pub use residual_bounds::ResidualBound;
 pub use work::Work;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::graph::{HubGraph, HubShare, NONE, Remaining, Role, Touched, number};
+use crate::graph::{HubGraph, HubShare, Remaining, Role, Touched};
 use crate::watch::{Interrupted, Watch};
 
 use super::principal::Principal;
@@ -22,79 +22,45 @@ const ERROR: f64 = 1e-12;
 /// sigma is the length of the last `A a` with `a` normalised.
 ///
 /// Source: Daneshpajouh, Mohammadi Nasiri, Ghodsi (WEBIST 2008), 60 iterations. The result is
-/// defined by that number of iterations, so there is nothing to prove. Cost: two passes over the
-/// remaining merged entries per iteration of every core; on a share over all of its entries, and
-/// four rounds of messages.
+/// defined by that number of iterations, so there is nothing to prove. Cost: two passes over all
+/// merged entries of the graph and four rounds of messages per iteration of every core.
 #[derive(Clone, Debug)]
 pub struct PowerIteration {
     iterations: u32,
-    source: Source,
+    /// The whole graph, with the numbers of remaining pages.
+    region: Region,
     work: Work,
 }
 
-/// Where the region of a core comes from.
-#[derive(Clone, Debug)]
-enum Source {
-    /// It is gathered from the remaining part of a graph for each core; with the scratch memory of
-    /// [`Region::gather`].
-    Graph(Vec<u32>),
-    /// It is the whole graph as several processes share it, with the numbers of remaining pages.
-    Share(Region),
-}
-
 impl PowerIteration {
-    /// Returns a ranker of this graph.
-    #[must_use]
-    pub fn new(graph: &HubGraph, iterations: u32) -> Self {
-        Self::with_source(
-            Source::Graph(vec![NONE; graph.authority_members().len()]),
-            iterations,
-        )
-    }
-
-    /// Returns a ranker of the graph that several processes share. All of them call its functions at
-    /// the same time.
-    ///
-    /// Scores do not depend on the number of processes. They differ in the last digits from those of
-    /// [`new`](Self::new), which sums in another order.
-    pub(crate) fn of_share(
-        share: &Arc<HubShare>,
+    /// Returns a ranker of this graph. All processes call its functions at the same time. Scores do not depend on the number
+    /// of processes.
+    pub fn new(
+        graph: &Arc<HubShare>,
         left: &Remaining,
         iterations: u32,
     ) -> Result<Self, Interrupted> {
-        let region = Region::of_share(RegionShare::new(Arc::clone(share))?, left);
-        Ok(Self::with_source(Source::Share(region), iterations))
-    }
-
-    fn with_source(source: Source, iterations: u32) -> Self {
-        Self {
+        Ok(Self {
             iterations: iterations.max(1),
-            source,
+            region: Region::of_share(RegionShare::new(Arc::clone(graph))?, left),
             work: Work::default(),
-        }
+        })
     }
 }
 
 impl Ranker for PowerIteration {
     fn next(
         &mut self,
-        graph: &HubGraph,
-        left: &Remaining,
+        _graph: &HubGraph,
+        _left: &Remaining,
         watch: &dyn Watch,
     ) -> Result<Option<Next>, Interrupted> {
         let work = &mut self.work;
-        let region = match &mut self.source {
-            Source::Graph(position) => {
-                let hubs = 0..number(graph.hub_members().len());
-                let hubs: Vec<u32> = hubs.filter(|&class| left.hubs(class) > 0).collect();
-                Region::gather(graph, left, &hubs, position, work)
-            }
-            Source::Share(region) => region.clone(),
-        };
+        let region = self.region.clone();
         if !region.has_links()? {
             return Ok(None);
         }
-        // Hubs without links or pages, which only a share has, add nothing to any score.
+        // Hubs without links or pages add nothing to any score.
         let mut h = vec![1.0; region.own(Role::Hub)];
         let mut a = Vec::new();
         let mut sigma = 0.0;
@@ -107,7 +73,7 @@ impl Ranker for PowerIteration {
             sigma = region.norm(Role::Hub, &h)?;
             scale(&mut h, 1.0 / sigma);
         }
-        // Removed classes of a share have sums too, but no score.
+        // Removed classes have sums too, but no score.
         for (scores, role) in [(&mut h, Role::Hub), (&mut a, Role::Authority)] {
             for (score, pages) in scores.iter_mut().zip(region.pages(role)) {
                 if *pages == 0.0 {
@@ -132,9 +98,7 @@ impl Ranker for PowerIteration {
     }
 
     fn pages_removed(&mut self, _graph: &HubGraph, left: &Remaining, touched: &Touched) {
-        if let Source::Share(region) = &mut self.source {
-            region.update_pages(left, touched);
-        }
+        self.region.update_pages(left, touched);
     }
 
     fn work(&self) -> Work {

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::graph::{HubGraph, Remaining, Touched};
+use crate::graph::{HubGraph, HubShare, Remaining, Touched};
 use crate::watch::{Interrupted, Watch};
 
 use super::cached_steps::ProvenStep;
 use super::principal::{Doubt, Principal};
+use super::regions::CachedRegion;
 use super::residual_bounds::ResidualBound;
 use super::work::Work;
 
@@ -25,9 +26,17 @@ pub enum Next {
         /// Why it is not certain that this step comes next; `None` if it is.
         doubt: Option<Doubt>,
     },
-    /// Components that are not in the graph. The first of them comes next, or may; the others may
-    /// come after it.
-    Absent(Vec<u32>),
+}
+
+/// A part of the graph: all classes of a region, in a numbering of their own.
+#[derive(Debug)]
+pub struct GraphPart {
+    /// The share of the part that this process has. Pages have their numbers in the whole graph.
+    pub(crate) share: Arc<HubShare>,
+    /// The pages that are left of it.
+    pub(crate) left: Remaining,
+    /// The local classes of the whole graph, ascending, by their numbers in the part: hubs, authorities.
+    pub(crate) classes: [Vec<u32>; 2],
 }
 
 /// Finds the place of the next core. Results do not depend on the number of threads.
@@ -53,6 +62,18 @@ pub trait Ranker {
         Ok(None)
     }
 
+    /// Returns the part of the graph whose classes the last result of [`next`](Self::next) names; `None` if it names those of
+    /// the whole graph.
+    fn part(&self) -> Option<&GraphPart> {
+        None
+    }
+
+    /// Must be called after the pages of a core are removed, and before [`pages_removed`](Self::pages_removed).
+    /// All processes call it at the same time.
+    fn core_taken(&mut self, _pages: &[u32]) -> Result<(), Interrupted> {
+        Ok(())
+    }
+
     /// Must be called after pages of these classes were removed, except for a cached step.
     fn pages_removed(&mut self, _graph: &HubGraph, _left: &Remaining, _touched: &Touched) {}
 
@@ -70,9 +91,10 @@ pub trait Ranker {
         false
     }
 
-    /// Takes the steps so far, from rankers that cache proofs; others return none.
-    fn take_proven_steps(&mut self) -> Vec<ProvenStep> {
-        Vec::new()
+    /// Takes the steps so far, and their regions, from rankers that cache proofs; others return none. All processes call it
+    /// at the same time.
+    fn take_proven_steps(&mut self) -> Result<(Vec<ProvenStep>, Vec<CachedRegion>), Interrupted> {
+        Ok(Default::default())
     }
 
     /// Returns for each component of the whole graph that has remaining links a bound on what is

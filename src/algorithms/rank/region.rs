@@ -174,6 +174,11 @@ impl Region {
         }
     }
 
+    /// Returns whether the region is the share of a process.
+    pub(crate) const fn is_shared(&self) -> bool {
+        self.share.is_some()
+    }
+
     /// Updates the page counts of these classes. Classes without remaining pages stay, with 0 pages.
     pub(super) fn update_pages(&mut self, left: &Remaining, touched: &Touched) {
         for &class in &touched.authorities {
@@ -209,7 +214,7 @@ impl Region {
             let pages = if is_hub(class) { left.hubs(class) } else { 0 };
             self.removed[0] += usize::from(pages == 0);
             if self.set_hub_pages(at, f64::from(pages)) {
-                *work += self.rows().list(at).len() as u64;
+                *work += links.rows.list(at).len() as u64;
             }
         }
     }
@@ -385,10 +390,9 @@ impl Region {
         self.apply_at(&h, work)
     }
 
-    /// Returns whether every hub links to every authority; `false` for a share, which may have removed classes.
+    /// Returns whether every hub links to every authority.
     pub(super) fn is_complete(&self) -> bool {
-        self.share.is_none()
-            && self.rows().entries().len() == self.hubs().len() * self.authorities().len()
+        self.rows().entries().len() == self.hubs().len() * self.authorities().len()
     }
 
     /// Returns an upper bound on the relative rounding error of an entry of [`Region::apply_m`] for

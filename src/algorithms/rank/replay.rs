@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::graph::{WeakComponents, number};
+use crate::graph::WeakComponents;
 
 use super::certificate::VALUE;
 use super::principal::TIED;
@@ -18,9 +18,6 @@ pub struct ReplaySteps {
     pub steps: Vec<(f64, u32)>,
     /// Upper bound on the largest sigma in what remains after the steps.
     pub residual_bound: f64,
-    /// The sigma and the best authority of the next step, if they are known but its core is not, as
-    /// for a component that is absent from the graph.
-    pub next_step: Option<(f64, u32)>,
 }
 
 /// A component with cached steps.
@@ -28,8 +25,6 @@ pub struct ReplaySteps {
 struct Replay {
     cached: ReplaySteps,
     step: usize,
-    /// Number of steps with cores.
-    cores: usize,
     authorities: Vec<u32>,
 }
 
@@ -40,8 +35,6 @@ pub(super) type Remainder = (Vec<u32>, f64);
 #[derive(Clone, Debug, Default)]
 pub(super) struct Replays {
     steps: BTreeMap<u32, Replay>,
-    /// Number of components of the graph; components with higher numbers are absent.
-    count: u32,
     /// Components with a cached bound but no cached step.
     bounded_only: BTreeSet<u32>,
 }
@@ -56,26 +49,8 @@ pub(super) fn descending(value: f64) -> Descending {
     Reverse(value.to_bits())
 }
 
-/// Marks the labels of components with cached steps, and of absent ones.
+/// Marks the labels of components with cached steps.
 pub(super) const CACHED_FLAG: u32 = 1 << 31;
-
-/// Returns the absent components in the queue, which have no further cached step, with the bounds
-/// on what remains of them.
-pub(super) fn absent(waiting: &BTreeSet<(Descending, u32)>) -> impl Iterator<Item = (u32, f64)> {
-    let absent = waiting.iter().filter(|(_, label)| label & CACHED_FLAG != 0);
-    absent.map(|(bound, label)| (label ^ CACHED_FLAG, f64::from_bits(bound.0)))
-}
-
-/// Queues an absent component, unless nothing remains of it.
-pub(super) fn enqueue_absent(
-    waiting: &mut BTreeSet<(Descending, u32)>,
-    component: u32,
-    bound: f64,
-) {
-    if bound > 0.0 {
-        waiting.insert((descending(bound), component | CACHED_FLAG));
-    }
-}
 
 /// Returns the entry of a component with cached steps among the solved regions.
 pub(super) fn queue_entry(component: u32, step: Step) -> (Descending, u32, u32) {
@@ -84,22 +59,17 @@ pub(super) fn queue_entry(component: u32, step: Step) -> (Descending, u32, u32) 
 }
 
 impl Replays {
-    /// Returns the replays, what must be ranked from scratch, and the queue of absent components
-    /// without cached steps.
+    /// Returns the replays, and what must be ranked from scratch.
     pub(super) fn new(
         components: &WeakComponents,
         mut cached: BTreeMap<u32, ReplaySteps>,
-    ) -> (Self, Vec<Remainder>, BTreeSet<(Descending, u32)>) {
-        let mut replays = Self {
-            count: number(components.len()),
-            ..Self::default()
-        };
+    ) -> (Self, Vec<Remainder>) {
+        let mut replays = Self::default();
         let mut uncached = Vec::new();
         for (component, authorities) in (0..).zip(components.authorities_by_component()) {
             match cached.remove(&component) {
                 Some(cached) if !cached.steps.is_empty() => {
                     let replay = Replay {
-                        cores: cached.steps.len(),
                         cached,
                         step: 0,
                         authorities,
@@ -114,39 +84,12 @@ impl Replays {
                 None => uncached.push((authorities, components.bound(component))),
             }
         }
-        // The cached components left are absent from the graph.
-        let mut absent = BTreeSet::new();
-        for (component, mut cached) in cached {
-            let cores = cached.steps.len();
-            cached.steps.extend(cached.next_step);
-            if cached.steps.is_empty() {
-                enqueue_absent(&mut absent, component, cached.residual_bound);
-            } else {
-                let replay = Replay {
-                    cached,
-                    step: 0,
-                    cores,
-                    authorities: Vec::new(),
-                };
-                replays.steps.insert(component, replay);
-            }
-        }
-        (replays, uncached, absent)
-    }
-
-    pub(super) const fn is_absent(&self, component: u32) -> bool {
-        component >= self.count
+        (replays, uncached)
     }
 
     /// Returns whether only a bound was cached for the component.
     pub(super) fn is_only_bounded(&self, component: u32) -> bool {
         self.bounded_only.contains(&component)
-    }
-
-    /// Returns whether the next step has no cached core.
-    pub(super) fn lacks_core(&self, component: u32) -> bool {
-        let replay = self.steps.get(&component);
-        replay.is_some_and(|replay| replay.step >= replay.cores)
     }
 
     /// Returns the next step of each component.

@@ -2,14 +2,13 @@
 
 use crate::watch::{Interrupted, Watch};
 
-use super::certificate::{Ones, Raising, TIE, VALUE, bound_and_largest, certify};
+use super::certificate::{Ones, Raising, TIE, VALUE, bound, certify};
 use super::principal::{Doubt, Principal};
 use super::region::Region;
 use super::start_vectors::StartVectors;
 use super::thick_restart_lanczos::{Ritz, largest_pairs};
-use super::vectors::{add, dot, scale};
+use super::vectors::{add, dot, largest, largest_of, norm, scale};
 use super::work::Work;
-use crate::graph::Role;
 
 /// Required accuracy of a solution.
 #[derive(Clone, Copy, Debug)]
@@ -59,9 +58,6 @@ const MIN_ENTRIES: usize = 1 << 14;
 /// with `y = x`). If that bound is not tight, the certificate with `y = z + C x` is tried; if that
 /// fails, the search restarts with weight on the raised pages. Every score has an error bound:
 /// extraction requests [`EXACT`] if the bounds of [`FINE`] leave a decision open.
-///
-/// A region can be the share of a process. All processes then call it at the same time, with equal `work`, which counts the
-/// reads of all of them.
 pub(super) fn solve(
     region: Region,
     warm: StartVectors,
@@ -72,24 +68,27 @@ pub(super) fn solve(
     if region.is_complete() {
         return Ok(complete(region));
     }
-    let budget = work.products + MAX_READS * region.entries().max(MIN_ENTRIES) as u64;
+    let size = region.authorities().len();
+    let budget = work.products + MAX_READS * region.rows().entries().len().max(MIN_ENTRIES) as u64;
     let mut ones = None;
     let mut start = warm.truncated(MAX_STARTS).on_authorities(&region, work);
-    start.extend(uniform_starts(&region));
+    start.extend(uniform_starts(size));
     let mut smaller: Vec<(f64, Vec<f64>)> = Vec::new();
     let mut attempt = 0;
     loop {
         let ritz = largest_pairs(&region, start, accuracy.goal, budget, work, watch)?;
-        let polished = polish(&region, &ritz, accuracy, work)?;
+        let polished = polish(&region, &ritz, accuracy, work);
         attempt += 1;
-        let raised = match prove(&region, &polished, &smaller, budget, &mut ones, work)? {
-            Ok(upper) => return finish(accuracy, region, polished, ritz, upper, None, work),
+        let raised = match prove(&region, &polished, &smaller, budget, &mut ones, work) {
+            Ok(upper) => {
+                return Ok(finish(accuracy, region, polished, ritz, upper, None, work));
+            }
             Err(raised) => raised,
         };
         if attempt == MAX_ATTEMPTS || work.products > budget {
             let doubt = Some(Doubt::Value { gap: ritz.gap });
             let upper = polished.upper;
-            return finish(accuracy, region, polished, ritz, upper, doubt, work);
+            return Ok(finish(accuracy, region, polished, ritz, upper, doubt, work));
         }
         // Restart from the raised pages, and the certificate from the pairs found smaller.
         let limit = polished.lambda * (1.0 - 1e-8);
@@ -98,31 +97,20 @@ pub(super) fn solve(
             .filter(|(value, _)| **value < limit)
             .map(|(value, vector)| (*value, vector.clone()))
             .collect();
-        let top = region.largest(Role::Authority, |at| raised[at])?;
-        let mut raised: Vec<f64> = raised.iter().map(|z| (z - 1.0) / top).collect();
-        region.mask(&mut raised);
+        let top = largest(&raised);
+        let raised: Vec<f64> = raised.iter().map(|z| (z - 1.0) / top).collect();
         start = vec![raised];
         start.extend(ritz.vectors);
-        start.extend(uniform_starts(&region));
+        start.extend(uniform_starts(size));
     }
 }
 
 /// Returns two start vectors with weight everywhere, one of them without symmetry. From a single
 /// one Lanczos would find only one vector of two equally dense places, and overestimate the gap.
-fn uniform_starts(region: &Region) -> [Vec<f64>; 2] {
+fn uniform_starts(size: usize) -> [Vec<f64>; 2] {
     let golden = 0.618_033_988_749_894_9;
-    let size = region.own(Role::Authority);
-    // A class of a share has another position in another number of processes, but the same smallest page.
-    let uneven = (0..size).map(|at| match &region.share {
-        Some(share) => share.side(Role::Authority).ids()[at].into(),
-        None => (at + 1) as f64,
-    });
-    let uneven = uneven.map(|number: f64| 0.5 + (golden * number).fract());
-    let mut starts = [uneven.collect(), vec![1.0; size]];
-    for start in &mut starts {
-        region.mask(start);
-    }
-    starts
+    let uneven = (1..=size).map(|i| 0.5 + (golden * i as f64).fract());
+    [uneven.collect(), vec![1.0; size]]
 }
 
 struct Polished {
@@ -142,16 +130,11 @@ struct Polished {
 /// Each step reduces an error to at most `1 - gap` of itself, so the change in a step, over the
 /// gap, bounds the remaining error of a score. Scores that are not faint are held to the largest of
 /// these bounds.
-fn polish(
-    region: &Region,
-    ritz: &Ritz,
-    accuracy: Accuracy,
-    work: &mut Work,
-) -> Result<Polished, Interrupted> {
+fn polish(region: &Region, ritz: &Ritz, accuracy: Accuracy, work: &mut Work) -> Polished {
     let pages = region.authority_pages();
     let gap = ritz.gap.max(MIN_GAP);
     let mut x: Vec<f64> = ritz.vectors.first().map_or_else(
-        || vec![1.0; region.own(Role::Authority)],
+        || vec![1.0; pages.len()],
         |vector| vector.iter().map(|entry| entry.abs()).collect(),
     );
     let mut polished = Polished {
@@ -165,29 +148,23 @@ fn polish(
     let mut best = f64::INFINITY;
     let mut stale = 0;
     for _ in 0..MAX_STEPS {
-        let mut y = region.image(&x, work)?;
-        let [x_y, x_x, y_y] = region.sums(Role::Authority, |range| {
-            let (x, y) = (&x[range.clone()], &y[range.clone()]);
-            let pages = &pages[range];
-            [dot(pages, x, y), dot(pages, x, x), dot(pages, y, y)]
-        })?;
-        let lambda = x_y / x_x;
+        let mut y = region.apply_m(&x, work);
+        let lambda = dot(pages, &x, &y) / dot(pages, &x, &x);
         polished.lambda = lambda;
-        let [upper, top] = bound_and_largest(region, &x, &y)?;
-        polished.upper = polished.upper.min(upper);
+        polished.upper = polished.upper.min(bound(region, &x, &y));
         // Faint scores converge last and decide nothing.
-        let faint = top * accuracy.faint;
-        let change = region.largest(Role::Authority, |at| {
+        let faint = largest(&x) * accuracy.faint;
+        let change = largest_of(x.len(), |at| {
             let (x, y) = (x[at], y[at]);
             if x >= faint {
                 (y / (lambda * x) - 1.0).abs() / gap
             } else {
                 0.0
             }
-        })?;
+        });
         polished.change = change;
         polished.image.clone_from(&y);
-        let length = y_y.sqrt();
+        let length = norm(pages, &y);
         scale(&mut y, 1.0 / length);
         polished.previous = std::mem::replace(&mut x, y);
         // Rounding stops the progress at some point.
@@ -200,11 +177,8 @@ fn polish(
         }
     }
     polished.x = x;
-    Ok(polished)
+    polished
 }
-
-/// A proved upper bound of the largest eigenvalue, or the raised `z`.
-type Proved = Result<f64, Vec<f64>>;
 
 /// Returns the proved upper bound of the largest eigenvalue, or the raised `z`, after at most
 /// `budget` products in all.
@@ -215,41 +189,37 @@ fn prove(
     budget: u64,
     ones: &mut Option<Ones>,
     work: &mut Work,
-) -> Result<Proved, Interrupted> {
+) -> Result<f64, Vec<f64>> {
     let lambda = polished.lambda;
     if polished.upper <= lambda * (1.0 + TIE.tau) {
-        return Ok(Ok(polished.upper));
+        return Ok(polished.upper);
     }
-    let ones = match ones {
-        Some(ones) => ones,
-        none => none.insert(Ones::new(region, work)?),
-    };
+    let ones = ones.get_or_insert_with(|| Ones::new(region, work));
     let (mut x, mut image) = (polished.previous.clone(), polished.image.clone());
-    let top = region.largest(Role::Authority, |at| x[at])?;
+    let top = largest(&x);
     scale(&mut x, 1.0 / top);
     scale(&mut image, 1.0 / top);
     // `z` may also start from vectors of places known to be smaller, and then need not be raised
     // slowly there if such a place is nearly as large.
     let mut z = vec![1.0; x.len()];
-    let highest = region.largest(Role::Authority, |at| ones.image[at])?;
+    let highest = largest(&ones.image);
     for (value, vector) in smaller {
         let local: Vec<f64> = vector.iter().map(|entry| entry.abs()).collect();
-        let top = region.largest(Role::Authority, |at| local[at])?;
-        add(&mut z, highest / (lambda - value) / top, &local);
+        add(&mut z, highest / (lambda - value) / largest(&local), &local);
     }
     let mut raising = if smaller.is_empty() {
-        Raising::from_ones(region, ones)?
+        Raising::from_ones(region, ones)
     } else {
-        Raising::new(region, z, work)?
+        Raising::new(region, z, work)
     };
     let mut upper = lambda;
     for tightness in [VALUE, TIE] {
-        if !certify(&mut raising, lambda, &x, &image, tightness, work, budget)? {
-            return Ok(Err(raising.into_z()));
+        if !certify(&mut raising, lambda, &x, &image, tightness, work, budget) {
+            return Err(raising.into_z());
         }
         upper = lambda * (1.0 + tightness.tau);
     }
-    Ok(Ok(upper))
+    Ok(upper)
 }
 
 fn finish(
@@ -260,14 +230,13 @@ fn finish(
     upper: f64,
     doubt: Option<Doubt>,
     work: &mut Work,
-) -> Result<Principal, Interrupted> {
-    let mut hub_scores = region.hub_image(&polished.x, work)?;
-    let sigma = region.norm(Role::Hub, &hub_scores)?;
+) -> Principal {
+    let mut hub_scores = region.apply_a(&polished.x, work);
+    let sigma = norm(region.hub_pages(), &hub_scores);
     scale(&mut hub_scores, 1.0 / sigma);
     let gap = ritz.gap.max(0.0);
     let error = ritz.residual / gap;
     let is_unclear = gap <= MIN_GAP || error.is_nan();
-    let error = if error.is_nan() { f64::INFINITY } else { error };
     let doubt = doubt.or_else(|| is_unclear.then_some(Doubt::Vector { gap, error }));
     let relative = polished.change.max(1e-14);
     let previous = polished.previous.iter().zip(&polished.image);
@@ -277,9 +246,9 @@ fn finish(
     let authority_errors: Vec<f64> = errors
         .map(|(x, changes)| changes.max(x * relative))
         .collect();
-    let mut hub_errors = region.hub_image(&authority_errors, work)?;
+    let mut hub_errors = region.apply_a(&authority_errors, work);
     scale(&mut hub_errors, 1.0 / sigma);
-    Ok(Principal {
+    Principal {
         sigma,
         upper: upper.sqrt() * (1.0 + 1e-15),
         gap,
@@ -292,7 +261,7 @@ fn finish(
         is_refined: true,
         ritz_vectors: StartVectors::Authorities(ritz.vectors),
         region,
-    })
+    }
 }
 
 fn complete(region: Region) -> Principal {

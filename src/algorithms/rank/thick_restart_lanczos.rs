@@ -14,9 +14,8 @@ use crate::watch::{Interrupted, Watch};
 
 use super::dense::eigen;
 use super::region::Region;
-use super::vectors::{recombine, residuals};
+use super::vectors::{dot, dots, norm, recombine, residuals, scale, subtract};
 use super::work::Work;
-use crate::graph::Role;
 
 /// Maximum size of the basis, and its size after a restart.
 const BASIS: usize = 18;
@@ -52,16 +51,27 @@ struct Basis<'a> {
 
 impl Basis<'_> {
     /// Adds a vector to the basis; returns `false` if it already lies in the span.
-    fn join(&mut self, vector: Vec<f64>, work: &mut Work) -> Result<bool, Interrupted> {
-        let region = self.region;
-        if self.vectors.len() == region.count(Role::Authority) {
-            return Ok(false);
+    fn join(&mut self, mut vector: Vec<f64>, work: &mut Work) -> bool {
+        let pages = self.region.authority_pages();
+        let length = norm(pages, &vector);
+        if length.is_nan()
+            || length <= 0.0
+            || !length.is_finite()
+            || self.vectors.len() == pages.len()
+        {
+            return false;
         }
-        let Some(vector) = region.orthonormal(&self.vectors, vector)? else {
-            return Ok(false);
-        };
-        let image = region.image(&vector, work)?;
-        let (column, own) = region.dots(&self.vectors, &vector, &image)?;
+        scale(&mut vector, 1.0 / length);
+        for _ in 0..2 {
+            let rest_length = subtract(pages, &self.vectors, &mut vector);
+            if rest_length < 1e-11 {
+                return false;
+            }
+            scale(&mut vector, 1.0 / rest_length);
+        }
+        let image = self.region.apply_m(&vector, work);
+        let column = dots(pages, &self.vectors, &image);
+        let own = dot(pages, &vector, &image);
         for (row, &entry) in self.projected.iter_mut().zip(&column) {
             row.push(entry);
         }
@@ -71,28 +81,20 @@ impl Basis<'_> {
         }
         self.vectors.push(vector);
         self.images.push(image);
-        Ok(true)
+        true
     }
 
     /// Returns the accuracy of the first pair and the directions of the next steps.
-    fn state(&self, pairs: &[(f64, Vec<f64>)]) -> Result<State, Interrupted> {
+    fn state(&self, pairs: &[(f64, Vec<f64>)]) -> State {
         let top = pairs.first().map_or(1.0, |pair| pair.0);
-        let pages = self.region.own_pages(Role::Authority);
+        let pages = self.region.authority_pages();
         // `M x - theta x` for the first Ritz pairs, and its length.
-        let mut rests = residuals(
+        let rests = residuals(
             pages,
             &self.vectors,
             &self.images,
             &pairs[..pairs.len().min(3)],
         );
-        if self.region.share.is_some() {
-            // The lengths are only those of the own entries.
-            let vectors: Vec<&[f64]> = rests.iter().map(|(_, rest)| &rest[..]).collect();
-            let lengths = self.region.norms(&vectors)?;
-            for ((length, _), all) in rests.iter_mut().zip(lengths) {
-                *length = all;
-            }
-        }
         let (lengths, mut directions): (Vec<f64>, Vec<Vec<f64>>) = rests
             .into_iter()
             .map(|(length, rest)| (length / top, rest))
@@ -110,12 +112,12 @@ impl Basis<'_> {
             // The first residual is rounding: improve the second pair, whose gap is unknown.
             directions.rotate_left(1);
         }
-        Ok(State {
+        State {
             residual,
             gap,
             is_settled,
             directions,
-        })
+        }
     }
 
     /// Restarts from the first Ritz vectors.
@@ -162,14 +164,17 @@ pub(super) fn largest_pairs(
         projected: Vec::new(),
     };
     for vector in start {
-        basis.join(vector, work)?;
+        basis.join(vector, work);
     }
-    let size = region.count(Role::Authority);
-    let capacity = if size < LARGE { BASIS } else { BASIS / 2 };
-    let spans_all = |basis: &Basis<'_>| basis.vectors.len() == size;
+    let capacity = if region.authorities().len() < LARGE {
+        BASIS
+    } else {
+        BASIS / 2
+    };
+    let spans_all = |basis: &Basis<'_>| basis.vectors.len() == region.authorities().len();
     let (mut best, mut stale) = (f64::INFINITY, 0);
     let mut pairs = eigen(basis.projected.clone());
-    let mut found = basis.state(&pairs)?;
+    let mut found = basis.state(&pairs);
     for _ in 0..PASSES {
         watch.proceed()?;
         if spans_all(&basis) || found.is_good(goal) || work.products > budget {
@@ -189,24 +194,21 @@ pub(super) fn largest_pairs(
             basis.restart(&pairs);
         }
         // Extend the basis by a residual, then by plain Lanczos steps.
-        let mut is_extended = false;
-        for next in found.directions {
-            if basis.join(next, work)? {
-                is_extended = true;
-                break;
-            }
-        }
-        if !is_extended {
+        if !found
+            .directions
+            .into_iter()
+            .any(|next| basis.join(next, work))
+        {
             break;
         }
         for _ in 1..STEPS.min(capacity.saturating_sub(basis.vectors.len())) {
             let next = basis.images.last().cloned().unwrap_or_default();
-            if !basis.join(next, work)? {
+            if !basis.join(next, work) {
                 break;
             }
         }
         pairs = eigen(basis.projected.clone());
-        found = basis.state(&pairs)?;
+        found = basis.state(&pairs);
     }
     let (residual, gap) = (found.residual, found.gap);
     pairs.truncate(RESTART);

@@ -3,14 +3,15 @@
 use std::path::Path;
 
 use clap::Args;
+use seedbank::answers::{Cell, Table};
 use seedbank::display::counted;
 use seedbank::engine::evaluate::{ActualEvaluation, ActualRequest, PlanActual, SeedActual};
 use seedbank::engine::ingest::BatchId;
+use seedbank::engine::query::SeedCounts;
 
 use super::output::{TableFormatArgs, state_line};
 use crate::cli::failure::CliError;
 use crate::cli::session::{Outcome, Session};
-use crate::cli::table::{aligned, comma_separated, or_nothing};
 use crate::cli::values::integer;
 
 const EXAMPLES: &str = "\
@@ -44,12 +45,7 @@ pub(super) fn run(bank: &Path, args: &ActualArgs, session: &Session) -> Result<O
         plan: args.plan.clone(),
         since: args.since,
     };
-    let found = session.run(|watch| {
-        session
-            .bank(bank)
-            .watched(watch.clone())
-            .evaluate_actual(&request)
-    })?;
+    let found = session.with_bank(bank, |bank| bank.evaluate_actual(&request))?;
     args.format.print(&found, text, csv)
 }
 
@@ -70,7 +66,7 @@ fn text(found: &ActualEvaluation) -> String {
     }
     if !found.others.is_empty() {
         append_line!(text, "\nseeds on no plan's list");
-        text.push_str(&table(&found.others, true, false));
+        text.push_str(&seed_text(&found.others, true, false));
     }
     let nobody = found.unattributed;
     append_line!(
@@ -112,75 +108,90 @@ fn plan_text(plan: &PlanActual) -> String {
     if !plan.valued {
         text.push_str("the plan values pages by PageRank, so fetches have no values here\n");
     }
-    text.push_str(&table(&plan.seeds, plan.valued, plan.promises));
+    text.push_str(&seed_text(&plan.seeds, plan.valued, plan.promises));
     text
 }
 
-/// Formats rows; with `promises`, they include what the lists promised.
-fn table(seeds: &[SeedActual], valued: bool, promises: bool) -> String {
-    let mut header = vec!["seed", "fetched", "new", "failed", "duplicates"];
-    if valued {
-        header.push("value/fetch");
+/// A seed of a plan, and the numbers of fetches: of pages, of new ones, failed, and of duplicates.
+type Row<'a> = (&'a str, Option<&'a SeedActual>, [Option<u64>; 4]);
+
+fn row<'a>(plan: &'a str, seed: &'a SeedActual) -> Row<'a> {
+    let SeedCounts {
+        fetched,
+        new,
+        failed,
+        duplicates,
+        ..
+    } = seed.counts;
+    (
+        plan,
+        Some(seed),
+        [fetched, new, failed, duplicates].map(Some),
+    )
+}
+
+/// Returns what crawlers fetched from seeds, beside what the lists promised.
+fn table<'a>(rows: impl IntoIterator<Item = Row<'a>>) -> Table {
+    let promised = |seed: Option<&SeedActual>| seed.and_then(|seed| seed.promised);
+    Table::of("seeds", "", rows)
+        .field("plan", |(plan, ..)| plan)
+        .optional_field("rank", |(_, seed, _)| seed.and_then(|seed| seed.rank))
+        .text("seed", "seed", |(_, seed, _)| {
+            Cell::or_none(seed.map(|seed| &seed.url))
+        })
+        .optional("fetched", "fetched", |(.., counts)| counts[0])
+        .optional("new", "new", |(.., counts)| counts[1])
+        .optional("failed", "failed", |(.., counts)| counts[2])
+        .optional("duplicates", "duplicates", |(.., counts)| counts[3])
+        .optional_field("value", |(_, seed, _)| seed.and_then(|seed| seed.value))
+        .optional("value_per_fetch", "value/fetch", |(_, seed, _)| {
+            seed.and_then(|seed| seed.value_per_fetch)
+        })
+        .decimals(2)
+        .optional("promised_pages", "promised: pages", |(_, seed, _)| {
+            promised(seed).map(|of| of.pages)
+        })
+        .optional("promised_known", "known", |(_, seed, _)| {
+            promised(seed).map(|of| of.known)
+        })
+        .optional_field("promised_value", |(_, seed, _)| {
+            promised(seed).map(|of| of.value)
+        })
+        .optional("promised_value_per_page", "value/page", |(_, seed, _)| {
+            promised(seed).and_then(|of| of.value_per_page())
+        })
+        .decimals(2)
+        .done()
+}
+
+/// Formats seeds as text; with `promises`, with what the lists promised.
+fn seed_text(seeds: &[SeedActual], valued: bool, promises: bool) -> String {
+    let mut omitted = Vec::new();
+    if !valued {
+        omitted.push("value_per_fetch");
     }
-    if promises {
-        header.extend(["promised: pages", "known", "value/page"]);
+    if !promises {
+        omitted.extend([
+            "promised_pages",
+            "promised_known",
+            "promised_value_per_page",
+        ]);
     }
-    let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.2}"));
-    let row = |seed: &SeedActual| {
-        let counts = seed.counts;
-        let mut cells = vec![seed.url.clone()];
-        let all = [counts.fetched, counts.new, counts.failed, counts.duplicates];
-        cells.extend(all.map(|count| count.to_string()));
-        if valued {
-            cells.push(number(seed.value_per_fetch));
-        }
-        if promises {
-            let of_lists = seed.promised;
-            let count = |of: Option<u64>| of.map_or_else(|| "-".to_owned(), |n| n.to_string());
-            cells.push(count(of_lists.map(|of| of.pages)));
-            cells.push(count(of_lists.map(|of| of.known)));
-            cells.push(number(of_lists.and_then(|of| of.value_per_page())));
-        }
-        cells
-    };
-    let rows: Vec<Vec<String>> = seeds.iter().map(row).collect();
-    aligned(&header, &rows)
+    let rows = seeds.iter().map(|seed| row("", seed));
+    table(rows).without(&omitted).aligned()
 }
 
 fn csv(found: &ActualEvaluation) -> String {
-    let header = "plan,rank,seed,fetched,new,failed,duplicates,value,value_per_fetch,\
-                  promised_pages,promised_known,promised_value,promised_value_per_page";
-    let mut rows = Vec::new();
-    for plan in &found.plans {
-        let of_plan = plan.seeds.iter().map(|seed| row(&plan.plan, seed));
-        rows.extend(of_plan);
-    }
-    rows.extend(found.others.iter().map(|seed| row("", seed)));
+    let plans = found.plans.iter();
+    let of_plans = plans.flat_map(|plan| plan.seeds.iter().map(move |seed| row(&plan.plan, seed)));
+    let others = found.others.iter().map(|seed| row("", seed));
     // Neither a plan nor a seed.
     let nobody = found.unattributed;
-    let mut last = vec![String::new(); 3];
-    let counts = [nobody.fetched, nobody.new, nobody.failed];
-    last.extend(counts.map(|count| count.to_string()));
-    last.resize(13, String::new());
-    rows.push(last);
-    comma_separated(header, &rows)
-}
-
-fn row(plan: &str, seed: &SeedActual) -> Vec<String> {
-    let promised = seed.promised;
-    vec![
-        plan.to_owned(),
-        or_nothing(seed.rank),
-        seed.url.clone(),
-        seed.counts.fetched.to_string(),
-        seed.counts.new.to_string(),
-        seed.counts.failed.to_string(),
-        seed.counts.duplicates.to_string(),
-        or_nothing(seed.value),
-        or_nothing(seed.value_per_fetch),
-        or_nothing(promised.map(|of| of.pages)),
-        or_nothing(promised.map(|of| of.known)),
-        or_nothing(promised.map(|of| of.value)),
-        or_nothing(promised.and_then(|of| of.value_per_page())),
-    ]
+    let counts = [
+        Some(nobody.fetched),
+        Some(nobody.new),
+        Some(nobody.failed),
+        None,
+    ];
+    table(of_plans.chain(others).chain([("", None, counts)])).csv()
 }

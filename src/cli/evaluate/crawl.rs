@@ -1,20 +1,28 @@
-//! `evaluate crawl`: compares the crawl from seeds with crawls from other starting points.
+//! `evaluate crawl` and `evaluate budget`: compare the crawl from seeds with crawls from other starting points, and
+//! crawls of a fixed size from several lists.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use seedbank::display::counted;
-use seedbank::engine::evaluate::{ComparedWith, CrawlDepth, CrawlEvaluation, CrawlRequest};
 
-use super::list_args;
 use super::methods::compared;
-use super::output::{TableFormatArgs, claim_lines, list_lines, state_line, warn_of_absent};
+use super::output::{
+    TableFormatArgs, claim_lines, list_lines, read, read_all, refresh_list, state_line,
+    warn_of_absent,
+};
+
 use crate::cli::failure::CliError;
 use crate::cli::session::{Outcome, Session};
-use crate::cli::table::{aligned, comma_separated, fields, or_nothing, plus_minus};
 use crate::cli::values::{WhichArgs, integer};
+use seedbank::answers::Table;
+use seedbank::display::counted;
+use seedbank::engine::Which;
+use seedbank::engine::evaluate::{
+    BudgetEvaluation, BudgetRequest, ComparedWith, CrawlEvaluation, CrawlRequest, SeedList,
+};
+use seedbank::engine::refresh::RefreshId;
 
-const EXAMPLES: &str = "\
+const CRAWL_EXAMPLES: &str = "\
 Examples:
   seedbank evaluate bank crawl
   seedbank evaluate bank crawl --plan sites --depth 3 --draws 1000
@@ -31,7 +39,7 @@ Examples:
 /// their value with the default weights. Seeds that have died since the refresh are counted and named,
 /// and the crawl starts from the others.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = CRAWL_EXAMPLES)]
 pub(super) struct CrawlArgs {
     #[command(flatten)]
     which: WhichArgs,
@@ -69,9 +77,9 @@ pub(super) struct CrawlArgs {
     format: TableFormatArgs,
 }
 
-pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Outcome, CliError> {
+pub(super) fn crawl(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Outcome, CliError> {
     let list = match &args.seeds_file {
-        None => list_args::refresh_list(args.which.into(), args.succeed),
+        None => refresh_list(args.which.into(), args.succeed),
         Some(file) => {
             // A plan from the environment is ignored; one given as a flag contradicts --seeds-file.
             let set = std::env::var("SEEDBANK_PLAN").ok();
@@ -81,7 +89,7 @@ pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Out
                         .to_owned(),
                 ));
             }
-            session.run(|watch| list_args::read(file, watch))?
+            session.run(|watch| read(file, watch))?
         }
     };
     let request = CrawlRequest {
@@ -94,19 +102,15 @@ pub(super) fn run(bank: &Path, args: CrawlArgs, session: &Session) -> Result<Out
         holdouts: args.holdouts,
         budgets: args.budget,
     };
-    let found = session.run(|watch| {
-        session
-            .bank(bank)
-            .watched(watch.clone())
-            .evaluate_crawl(&request)
-    })?;
+    let found = session.with_bank(bank, |bank| bank.evaluate_crawl(&request))?;
     warn_of_absent(&found.list, args.format, session);
-    args.format.print(&found, text, csv)
+    args.format
+        .print(&found, crawl_text, |found| crawl_table(found).csv())
 }
 
 /// Formats the crawl as text. PageRank is shown as a multiple of the PageRank of an average page,
 /// which is 1 divided by the number of pages.
-fn text(found: &CrawlEvaluation) -> String {
+fn crawl_text(found: &CrawlEvaluation) -> String {
     let mut text = list_lines(&found.list) + &state_line(&found.state);
     if let Some(fetches) = &found.fetches {
         text.push_str(&compared(fetches));
@@ -120,39 +124,7 @@ fn text(found: &CrawlEvaluation) -> String {
         counted(found.list.seeds, "crawled page")
     );
     let pages = found.state.pages as f64;
-    let row = |at: &CrawlDepth| {
-        let random = &at.random;
-        vec![
-            at.depth.to_string(),
-            at.new_pages.to_string(),
-            plus_minus(Some(random.new_pages), 1),
-            format!("{:.2}", 100.0 * at.share),
-            plus_minus(Some(random.share.times(100.0)), 2),
-            at.mean_pagerank
-                .map_or_else(|| "-".to_owned(), |mean| format!("{:.3}", mean * pages)),
-            plus_minus(random.mean_pagerank.map(|mean| mean.times(pages)), 3),
-            at.spam_share
-                .map_or_else(|| "-".to_owned(), |share| format!("{:.2}", 100.0 * share)),
-            plus_minus(random.spam_share.map(|share| share.times(100.0)), 2),
-            format!("{:.1}", at.value),
-            plus_minus(Some(random.value), 1),
-        ]
-    };
-    let rows: Vec<Vec<String>> = found.depths.iter().map(row).collect();
-    let header = [
-        "depth",
-        "new pages",
-        "random",
-        "% of web",
-        "random",
-        "PageRank",
-        "random",
-        "% spam",
-        "random",
-        "value",
-        "random",
-    ];
-    text.push_str(&aligned(&header, &rows));
+    text.push_str(&crawl_table(found).aligned());
     if !found.top_pages.is_empty() {
         text.push_str(
             "\npages with the highest PageRank, and the depth at which the crawl reaches them\n",
@@ -173,36 +145,148 @@ fn text(found: &CrawlEvaluation) -> String {
     text + &claim_lines(&found.claims)
 }
 
-fn csv(found: &CrawlEvaluation) -> String {
-    let header = "depth,new_pages,pages,share,pagerank,mean_pagerank,spam_share,value,\
-                  random_new_pages,random_new_pages_error,random_pages,random_pages_error,\
-                  random_share,random_share_error,random_pagerank,random_pagerank_error,\
-                  random_mean_pagerank,random_mean_pagerank_error,random_spam_share,\
-                  random_spam_share_error,random_value,random_value_error";
-    let row = |at: &CrawlDepth| {
-        let mut row = vec![
-            at.depth.to_string(),
-            at.new_pages.to_string(),
-            at.pages.to_string(),
-            at.share.to_string(),
-            at.pagerank.to_string(),
-            or_nothing(at.mean_pagerank),
-            or_nothing(at.spam_share),
-            at.value.to_string(),
-        ];
-        for estimate in [
-            Some(at.random.new_pages),
-            Some(at.random.pages),
-            Some(at.random.share),
-            Some(at.random.pagerank),
-            at.random.mean_pagerank,
-            at.random.spam_share,
-            Some(at.random.value),
-        ] {
-            row.extend(fields(estimate));
-        }
-        row
+/// Returns what the crawl finds by depth, and what crawls from random pages find.
+fn crawl_table(found: &CrawlEvaluation) -> Table {
+    let pages = found.state.pages as f64;
+    Table::of("depths", "", &found.depths)
+        .number("depth", "depth", |at| at.depth)
+        .number("new_pages", "new pages", |at| at.new_pages)
+        .estimate("random_new_pages", "random", 1, |at| at.random.new_pages)
+        .late()
+        .field("pages", |at| at.pages)
+        .estimate("random_pages", "", 0, |at| at.random.pages)
+        .late()
+        .number("share", "% of web", |at| at.share)
+        .percent(2)
+        .estimate("random_share", "random", 2, |at| at.random.share)
+        .percent(2)
+        .late()
+        .field("pagerank", |at| at.pagerank)
+        .estimate("random_pagerank", "", 0, |at| at.random.pagerank)
+        .late()
+        .optional("mean_pagerank", "PageRank", |at| at.mean_pagerank)
+        .decimals(3)
+        .scaled(pages)
+        .estimate("random_mean_pagerank", "random", 3, |at| {
+            at.random.mean_pagerank
+        })
+        .scaled(pages)
+        .late()
+        .optional("spam_share", "% spam", |at| at.spam_share)
+        .percent(2)
+        .estimate("random_spam_share", "random", 2, |at| at.random.spam_share)
+        .percent(2)
+        .late()
+        .number("value", "value", |at| at.value)
+        .decimals(1)
+        .estimate("random_value", "random", 1, |at| at.random.value)
+        .late()
+        .done()
+}
+
+const BUDGET_EXAMPLES: &str = "\
+Examples:
+  seedbank evaluate bank budget --pages 5000 --plan default --plan sites
+  seedbank evaluate bank budget --pages 5000 --refresh 1 --refresh 7
+  seedbank evaluate bank budget --seeds-file today.txt --plan default";
+
+/// Simulate a crawl of N pages from each of several lists and compare the results
+///
+/// Crawls are breadth-first. If a depth does not fit into the budget, its first pages in URL order are
+/// crawled; if a list does not fit, its first seeds are. --plan, --refresh and --seeds-file can be
+/// repeated; the output lists plans first, then refreshes, then files. Without any of them, the list is
+/// that of plan `default`.
+#[derive(Debug, Args)]
+#[command(after_help = BUDGET_EXAMPLES)]
+pub(super) struct BudgetArgs {
+    /// The budget: the maximum number of pages that a crawl fetches
+    #[arg(long, value_name = "N", default_value_t = 1000,
+        value_parser = integer::<u64>(1..=u64::MAX))]
+    pages: u64,
+    /// Add the latest seeds of this plan
+    #[arg(long, value_name = "NAME")]
+    plan: Vec<String>,
+    /// Add the seeds of the refresh with this number
+    #[arg(long, value_name = "N", value_parser = integer::<RefreshId>(1..=RefreshId::MAX))]
+    refresh: Vec<RefreshId>,
+    /// Add the URLs in this file, one per line; `-` reads standard input
+    #[arg(long, value_name = "FILE")]
+    seeds_file: Vec<PathBuf>,
+    /// Replace seeds of a refresh that have died by their successors, if they have any
+    #[arg(long)]
+    succeed: bool,
+    #[command(flatten)]
+    format: TableFormatArgs,
+}
+
+pub(super) fn budget(
+    bank: &Path,
+    args: BudgetArgs,
+    session: &Session,
+) -> Result<Outcome, CliError> {
+    let plans = args.plan.into_iter().map(|plan| Which {
+        plan: Some(plan),
+        refresh: None,
+    });
+    let refreshes = args.refresh.into_iter().map(|refresh| Which {
+        plan: None,
+        refresh: Some(refresh),
+    });
+    let mut lists: Vec<SeedList> = plans
+        .chain(refreshes)
+        .map(|which| refresh_list(which, args.succeed))
+        .collect();
+    lists.extend(session.run(|watch| read_all(&args.seeds_file, watch))?);
+    if lists.is_empty() {
+        lists.push(refresh_list(Which::default(), args.succeed));
+    }
+    let request = BudgetRequest {
+        lists,
+        pages: args.pages,
     };
-    let rows: Vec<Vec<String>> = found.depths.iter().map(row).collect();
-    comma_separated(header, &rows)
+    let found = session.with_bank(bank, |bank| bank.evaluate_budget(&request))?;
+    for row in &found.lists {
+        warn_of_absent(&row.list, args.format, session);
+    }
+    args.format
+        .print(&found, budget_text, |found| budget_table(found).csv())
+}
+
+fn budget_text(found: &BudgetEvaluation) -> String {
+    let mut text = String::new();
+    for row in &found.lists {
+        text.push_str(&list_lines(&row.list));
+    }
+    text.push_str(&state_line(&found.state));
+    let limit = counted(found.budget, "page");
+    append_line!(text, "results of crawls of at most {limit}\n");
+    text.push_str(&budget_table(found).aligned());
+    text.push('\n');
+    for claim in &found.claims {
+        append_line!(text, "{}", claim.text);
+    }
+    text
+}
+
+fn budget_table(found: &BudgetEvaluation) -> Table {
+    Table::of("lists", "", &found.lists)
+        .text("list", "list", |row| &row.list.name)
+        .optional_field("plan", |row| row.list.plan.as_ref())
+        .optional_field("refresh", |row| row.list.refresh)
+        .field("given", |row| row.list.given)
+        .number("seeds", "seeds", |row| row.list.seeds)
+        .field("dead", |row| row.list.dead)
+        .field("unknown", |row| row.list.unknown)
+        .field("budget", |_| found.budget)
+        .number("pages", "pages", |row| row.pages)
+        .number("crawled", "crawled", |row| row.crawled)
+        .optional("depth", "depth", |row| row.depth)
+        .number("value", "value", |row| row.value)
+        .decimals(1)
+        .number("clicks", "clicks", |row| row.clicks)
+        .field("clicked_pages", |row| row.clicked_pages)
+        .number("spam", "spam", |row| row.spam)
+        .number("pagerank", "% of PageRank", |row| row.pagerank)
+        .percent(3)
+        .done()
 }

@@ -1,24 +1,25 @@
-//! `evaluate methods`: compares every method and baseline by what crawls gather per page fetched.
+//! `evaluate methods`: compares every method and baseline by what crawls gather per page fetched, or with `--next` by the
+//! new pages of the next crawls.
 
 use std::path::Path;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use seedbank::display::counted;
-use seedbank::engine::evaluate::{
-    ByFetches, ComparedList, Comparison, Estimate, MethodsEvaluation, MethodsRequest, NextRequest,
-};
-use seedbank::engine::ingest::BatchId;
-use seedbank::engine::plan::{Goal, Measure, Parameter, PlanOptions};
-use seedbank::render::plan_flags;
 
-use super::next;
 use super::output::{TableFormatArgs, claim_lines, state_line};
+
 use crate::cli::failure::{CliError, for_shell};
 use crate::cli::parameter_flags::{ParameterFlags, Selection, words};
 use crate::cli::session::{Outcome, Session};
-use crate::cli::table::{aligned, comma_separated, fields, or_nothing, plus_minus};
 use crate::cli::values::integer;
+use seedbank::answers::{Table, plan_flags};
+use seedbank::display::counted;
+use seedbank::engine::evaluate::{
+    ByFetches, ComparedList, Comparison, MethodsEvaluation, MethodsRequest, NewPages,
+    NextComparison, NextEvaluation, NextRequest, NextRow, NextVerdict,
+};
+use seedbank::engine::ingest::BatchId;
+use seedbank::engine::plan::{Goal, Measure, Parameter, PlanOptions};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -110,7 +111,7 @@ fn goal() -> impl TypedValueParser<Value = Goal> {
 pub(super) fn run(bank: &Path, args: MethodsArgs, session: &Session) -> Result<Outcome, CliError> {
     if args.next {
         let request = next_request(&args)?;
-        return next::run(bank, &request, args.format, session);
+        return next(bank, &request, args.format, session);
     }
     let seeds = match &args.seeds[..] {
         [] => MethodsRequest::default().seeds,
@@ -126,12 +127,7 @@ pub(super) fn run(bank: &Path, args: MethodsArgs, session: &Session) -> Result<O
         value: args.value.into_options(),
         since: args.since,
     };
-    let found = session.run(|watch| {
-        session
-            .bank(bank)
-            .watched(watch.clone())
-            .evaluate_methods(&request)
-    })?;
+    let found = session.with_bank(bank, |bank| bank.evaluate_methods(&request))?;
     let name = bank.display().to_string();
     args.format.print(&found, |found| text(found, &name), csv)
 }
@@ -230,134 +226,220 @@ pub(super) fn compared(found: &Comparison) -> String {
 }
 
 fn table(lists: &[&ComparedList], found: &Comparison) -> String {
-    let (has_held_out, has_since) = (found.draws > 0, found.since.is_some());
-    let mut header = vec!["list", "crawled", "% of PageRank", "value"];
+    let held_out = |list: &ComparedList| list.held_out.as_ref().map(|of| (of.all, of.of_crawled));
+    let since = |list: &ComparedList| list.since.as_ref().map(|of| of.all);
+    let mut table = Table::of("lists", "", lists.iter().copied())
+        .text("", "list", |list| &list.list)
+        .estimate("", "crawled", 0, |list| list.known.all.crawled)
+        .estimate("", "% of PageRank", 2, |list| list.known.all.pagerank)
+        .percent(2)
+        .estimate("", "value", 0, |list| list.known.all.value);
     // Columns exist only for the runs that were made, so that the table stays narrow.
-    if has_held_out {
-        header.extend([
-            "held out: crawled",
-            "new",
-            "first seen",
-            "% of PageRank",
-            "value",
-        ]);
-        header.extend(["crawled pages alone: new", "value"]);
+    if found.draws > 0 {
+        table = table
+            .estimate("", "held out: crawled", 0, |of| {
+                held_out(of).map(|of| of.0.crawled)
+            })
+            .estimate("", "new", 0, |of| held_out(of).map(|of| of.0.new_pages))
+            .estimate("", "first seen", 0, |of| {
+                held_out(of).map(|of| of.0.discovered)
+            })
+            .estimate("", "% of PageRank", 2, |of| {
+                held_out(of).map(|of| of.0.pagerank)
+            })
+            .percent(2)
+            .estimate("", "value", 0, |of| held_out(of).map(|of| of.0.value))
+            .estimate("", "crawled pages alone: new", 0, |of| {
+                held_out(of).map(|of| of.1.new_pages)
+            })
+            .estimate("", "value", 0, |of| held_out(of).map(|of| of.1.value));
     } else {
-        header.push("crawled pages alone: value");
+        table = table.estimate("", "crawled pages alone: value", 0, |list| {
+            list.known.of_crawled.value
+        });
     }
-    if has_since {
-        header.extend(["since: new", "value"]);
+    if found.since.is_some() {
+        table = table
+            .estimate("", "since: new", 0, |of| since(of).map(|of| of.new_pages))
+            .estimate("", "value", 0, |of| since(of).map(|of| of.value));
     }
-    let row = |list: &&ComparedList| {
-        let cell = |number: Estimate, decimals| plus_minus(Some(number), decimals);
-        let percent = |number: Estimate| plus_minus(Some(number.times(100.0)), 2);
-        let known = &list.known.all;
-        let mut row = vec![
-            list.list.clone(),
-            cell(known.crawled, 0),
-            percent(known.pagerank),
-            cell(known.value, 0),
-        ];
-        match &list.held_out {
-            Some(held_out) => row.extend([
-                cell(held_out.all.crawled, 0),
-                cell(held_out.all.new_pages, 0),
-                cell(held_out.all.discovered, 0),
-                percent(held_out.all.pagerank),
-                cell(held_out.all.value, 0),
-                cell(held_out.of_crawled.new_pages, 0),
-                cell(held_out.of_crawled.value, 0),
-            ]),
-            // A list without held-out runs gets empty cells, so that columns stay aligned.
-            None if has_held_out => row.extend(std::iter::repeat_n("-".to_owned(), 7)),
-            None => row.push(cell(list.known.of_crawled.value, 0)),
-        }
-        if has_since {
-            let since = list.since.as_ref();
-            row.push(plus_minus(since.map(|since| since.all.new_pages), 0));
-            row.push(plus_minus(since.map(|since| since.all.value), 0));
-        }
-        row
-    };
-    let rows: Vec<Vec<String>> = lists.iter().map(row).collect();
-    aligned(&header, &rows)
+    table.done().aligned()
 }
+
+/// A run of the lists in a file: its name, and what crawls found in it.
+type Run = (&'static str, fn(&ComparedList) -> Option<&ByFetches>);
+
+const RUNS: [Run; 3] = [
+    ("known", |list| Some(&list.known)),
+    ("held_out", |list| list.held_out.as_ref()),
+    ("since", |list| list.since.as_ref()),
+];
 
 fn csv(found: &MethodsEvaluation) -> String {
-    let mut header: Vec<String> = ["list", "kind", "seeds", "listed", "budget"]
-        .map(str::to_owned)
-        .to_vec();
-    for chosen in ["known", "held_out", "since"] {
-        for counted in ["all", "of_crawled"] {
-            for what in [
-                "fetched",
-                "value",
-                "crawled",
-                "new_pages",
-                "discovered",
-                "pagerank",
-            ] {
-                // Each figure is followed by its error, in the order of `numbers`.
-                let name = format!("{chosen}_{counted}_{what}");
-                header.push(format!("{name}_error"));
-                let last = header.len() - 1;
-                header.insert(last, name);
-            }
-        }
-    }
-    header.extend(
-        [
-            "times_best_baseline",
-            "times_best_baseline_error",
-            "times_best_value",
-            "times_best_value_error",
-            "above_baselines",
-        ]
-        .map(str::to_owned),
-    );
-    let row = |list: &ComparedList| {
+    let kind = |list: &ComparedList| {
         let kind = serde_json::to_value(list.kind).ok();
         let kind = kind.as_ref().and_then(serde_json::Value::as_str);
-        let mut row = vec![
-            list.list.clone(),
-            kind.unwrap_or_default().to_owned(),
-            list.seeds.to_string(),
-            list.listed.to_string(),
-            list.budget.to_string(),
-        ];
-        for found in [
-            Some(&list.known),
-            list.held_out.as_ref(),
-            list.since.as_ref(),
-        ] {
-            row.extend(numbers(found));
-        }
-        row.extend(fields(list.times_best_baseline));
-        row.extend(fields(list.times_best_value));
-        row.push(or_nothing(list.above_baselines));
-        row
+        kind.unwrap_or_default().to_owned()
     };
-    let rows: Vec<Vec<String>> = found.comparison.lists.iter().map(row).collect();
-    comma_separated(&header.join(","), &rows)
+    let mut table = Table::of("lists", "", &found.comparison.lists)
+        .field("list", |list| &list.list)
+        .field("kind", kind)
+        .field("seeds", |list| list.seeds)
+        .field("listed", |list| list.listed)
+        .field("budget", |list| list.budget);
+    for (run, found) in RUNS {
+        for (pages, only_crawled) in [("all", false), ("of_crawled", true)] {
+            let of = |list: &ComparedList| {
+                let both = found(list)?;
+                Some(if only_crawled {
+                    both.of_crawled
+                } else {
+                    both.all
+                })
+            };
+            let name = |what: &str| format!("{run}_{pages}_{what}");
+            table = table
+                .estimate(name("fetched"), "", 0, |list| of(list).map(|of| of.fetched))
+                .estimate(name("value"), "", 0, |list| of(list).map(|of| of.value))
+                .estimate(name("crawled"), "", 0, |list| of(list).map(|of| of.crawled))
+                .estimate(name("new_pages"), "", 0, |list| {
+                    of(list).map(|of| of.new_pages)
+                })
+                .estimate(name("discovered"), "", 0, |list| {
+                    of(list).map(|of| of.discovered)
+                })
+                .estimate(name("pagerank"), "", 0, |list| {
+                    of(list).map(|of| of.pagerank)
+                });
+        }
+    }
+    table
+        .estimate("times_best_baseline", "", 0, |list| {
+            list.times_best_baseline
+        })
+        .estimate("times_best_value", "", 0, |list| list.times_best_value)
+        .optional_field("above_baselines", |list| {
+            list.above_baselines.map(|is| is.to_string())
+        })
+        .done()
+        .csv()
 }
 
-/// Formats every figure with its error; fields that were not measured are empty.
-fn numbers(found: Option<&ByFetches>) -> Vec<String> {
-    let both = [
-        found.map(|found| found.all),
-        found.map(|found| found.of_crawled),
+pub(super) fn next(
+    bank: &Path,
+    request: &NextRequest,
+    format: TableFormatArgs,
+    session: &Session,
+) -> Result<Outcome, CliError> {
+    let found = session.with_bank(bank, |bank| bank.evaluate_next(request))?;
+    format.print(&found, next_text, |found| next_table(found).csv())
+}
+
+fn next_text(found: &NextEvaluation) -> String {
+    let mut text = state_line(&found.state);
+    let rest = match found.rest {
+        0 => String::new(),
+        days => format!(", without pages fetched within {}", counted(days, "day")),
+    };
+    append_line!(
+        text,
+        "new pages of a crawl of {} from {}{rest}; means",
+        counted(found.budget, "fetch"),
+        counted(found.seeds, "seed")
+    );
+    append_line!(
+        text,
+        "replayed: chosen after each of {}, crawled over what the next three found",
+        counted(found.batches.len() as u64, "batch")
+    );
+    append_line!(
+        text,
+        "crawled pages only: a crawl fetches only pages that the bank has fetched before",
+    );
+    append_line!(
+        text,
+        "closed loop: a crawl for each of {}, and each list knows only what its own crawls found\n",
+        counted(found.batches_in_loop.len() as u64, "batch")
+    );
+    text.push_str(&next_table(found).aligned());
+    text.push('\n');
+    comparison(&mut text, "replayed", &found.replayed);
+    comparison(&mut text, "closed loop", &found.closed_loop);
+    text.push_str(match found.closed_loop.verdict {
+        NextVerdict::Better => {
+            "take --goal discovery --learned: in the closed loop it finds more than every baseline\n"
+        }
+        NextVerdict::Worse => {
+            "do not take --learned: in the closed loop it finds less than the best baseline\n"
+        }
+        NextVerdict::Undecided => "undecided: keep the plan that you have\n",
+    });
+    text.push_str(
+        "(replays favour lists that have the same pages every day: what they missed counts again)\n",
+    );
+    text
+}
+
+fn comparison(text: &mut String, name: &str, found: &NextComparison) {
+    let plus_minus =
+        |error: Option<f64>| error.map_or_else(String::new, |error| format!(" ± {error:.2}"));
+    let ratio = found.ratio.map_or_else(
+        || "- times".to_owned(),
+        |ratio| {
+            format!(
+                "{:.2}{} times",
+                ratio.mean,
+                plus_minus(ratio.standard_error)
+            )
+        },
+    );
+    // The error of a logarithm, as a factor around the geometric mean.
+    let error = found.log_day_ratio.and_then(|log| log.standard_error);
+    let error = error
+        .zip(found.day_ratio)
+        .map(|(error, ratio)| ratio * error);
+    append_line!(
+        text,
+        "{name}: compared with the best baseline in hindsight ({}), learned finds {ratio} as much, by days {:.2}{} times; \
+         more on {} of {}, and {:.0} % of all its finds on one day: {}",
+        found.baseline.name(),
+        found.day_ratio.unwrap_or(1.0),
+        plus_minus(error),
+        found.won,
+        counted(found.days, "day"),
+        100.0 * found.largest_day,
+        match found.verdict {
+            NextVerdict::Better => "better",
+            NextVerdict::Worse => "worse",
+            NextVerdict::Undecided => "undecided",
+        }
+    );
+}
+
+/// Selects the new pages of one way to crawl.
+type NewPagesOf = fn(&NextRow) -> NewPages;
+
+fn next_table(found: &NextEvaluation) -> Table {
+    let mut table = Table::of("lists", "", &found.rows)
+        .text("list", "list", |row| row.list.name())
+        .field("seeds", |_| found.seeds)
+        .field("budget", |_| found.budget)
+        .field("rest", |_| found.rest);
+    let runs: [(&str, &str, NewPagesOf); 3] = [
+        ("replayed", "replayed", |row| row.replayed),
+        ("replayed_crawled", "crawled pages only", |row| {
+            row.replayed_crawled
+        }),
+        ("closed_loop", "closed loop", |row| row.closed_loop),
     ];
-    both.into_iter()
-        .flat_map(|found| {
-            [
-                found.map(|found| found.fetched),
-                found.map(|found| found.value),
-                found.map(|found| found.crawled),
-                found.map(|found| found.new_pages),
-                found.map(|found| found.discovered),
-                found.map(|found| found.pagerank),
-            ]
-        })
-        .flat_map(fields)
-        .collect()
+    for (name, title, run) in runs {
+        table = table
+            .number(format!("{name}_found"), format!("{title}: found"), |row| {
+                run(row).found
+            })
+            .decimals(1)
+            .number(format!("{name}_fetched"), "fetched", |row| run(row).fetched)
+            .decimals(1);
+    }
+    table.done()
 }

@@ -1,13 +1,9 @@
 //! `evaluate`: runs the experiments of the papers on a bank.
 
 mod actual;
-mod budget;
 mod coverage;
 mod crawl;
-mod distances;
-mod list_args;
 mod methods;
-mod next;
 mod output;
 
 use std::path::PathBuf;
@@ -47,18 +43,18 @@ enum Experiment {
     Methods(methods::MethodsArgs),
     Actual(actual::ActualArgs),
     Crawl(crawl::CrawlArgs),
-    Distances(distances::DistancesArgs),
+    Distances(coverage::DistancesArgs),
     Coverage(coverage::CoverageArgs),
-    Budget(budget::BudgetArgs),
+    Budget(crawl::BudgetArgs),
 }
 
 pub(super) fn run(args: EvaluateArgs, session: &Session) -> Result<Outcome, CliError> {
     match args.experiment {
         Experiment::Methods(experiment) => methods::run(&args.bank, experiment, session),
         Experiment::Actual(experiment) => actual::run(&args.bank, &experiment, session),
-        Experiment::Crawl(experiment) => crawl::run(&args.bank, experiment, session),
-        Experiment::Distances(experiment) => distances::run(&args.bank, experiment, session),
-        Experiment::Coverage(experiment) => coverage::run(&args.bank, experiment, session),
-        Experiment::Budget(experiment) => budget::run(&args.bank, experiment, session),
+        Experiment::Crawl(experiment) => crawl::crawl(&args.bank, experiment, session),
+        Experiment::Distances(experiment) => coverage::distances(&args.bank, experiment, session),
+        Experiment::Coverage(experiment) => coverage::coverage(&args.bank, experiment, session),
+        Experiment::Budget(experiment) => crawl::budget(&args.bank, experiment, session),
     }
 }

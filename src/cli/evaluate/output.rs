@@ -1,14 +1,19 @@
-//! What all experiments print in the same way: output formats, the state, lists of seeds, claims.
+//! What all experiments read and print in the same way: lists of seeds, output formats, the state, claims.
+
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use seedbank::display::{counted, escape_controls, is_or_are, readable};
-use seedbank::engine::evaluate::{AbsentReason, Claim, ListView, StateView};
 use serde::Serialize;
 
 use crate::cli::failure::CliError;
 use crate::cli::output::{print, print_json};
 use crate::cli::session::{Outcome, Session};
+use crate::cli::url_list;
 use crate::cli::values::listed;
+use seedbank::display::{counted, escape_controls, is_or_are, readable};
+use seedbank::engine::Which;
+use seedbank::engine::evaluate::{AbsentReason, Claim, ListView, SeedList, StateView};
+use seedbank::watch::Watch;
 
 /// The maximum number of excluded seeds that text output lists.
 const SHOWN: usize = 10;
@@ -134,4 +139,32 @@ pub(super) fn warn_of_absent(list: &ListView, format: TableFormatArgs, session: 
             is_or_are(&list.unknown)
         ));
     }
+}
+
+/// Returns the seeds of a refresh as a list.
+pub(super) fn refresh_list(which: Which, succeed: bool) -> SeedList {
+    if succeed {
+        SeedList::Succeeded(which)
+    } else {
+        SeedList::Refresh(which)
+    }
+}
+
+/// Reads a list of URLs from a file.
+pub(super) fn read(path: &Path, watch: &dyn Watch) -> Result<SeedList, CliError> {
+    let list = url_list::read(path, watch)?;
+    Ok(SeedList::Urls {
+        name: list.name,
+        urls: list.urls.into_iter().map(|(_, url)| url).collect(),
+    })
+}
+
+/// Reads several lists, at most one of them from standard input.
+pub(super) fn read_all(paths: &[PathBuf], watch: &dyn Watch) -> Result<Vec<SeedList>, CliError> {
+    if paths.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+        return Err(CliError::Usage(
+            "standard input (-) is given more than once and can be read only once; give the other lists as files".to_owned(),
+        ));
+    }
+    paths.iter().map(|path| read(path, watch)).collect()
 }

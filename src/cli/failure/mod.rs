@@ -1,10 +1,8 @@
 //! The errors of the command line, with their exit statuses and texts.
 
 mod hints;
-mod plan_texts;
 #[cfg(feature = "serve")]
 mod serving;
-mod unsupported_input;
 
 use std::error::Error;
 use std::io;
@@ -12,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue};
 use seedbank::display::{escape_controls, truncated};
-use seedbank::engine::error::{ErrorKind, PlanError, ReportedKind, remote_advice};
+use seedbank::engine::error::{ErrorKind, PlanError, ReportedKind, SystemErrorKind, remote_advice};
 use seedbank::engine::{Bank, EngineError};
 use seedbank::ingest::InputError;
 #[cfg(feature = "serve")]
@@ -22,8 +20,7 @@ use seedbank::watch::{Interrupted, is_interrupted};
 use seedbank_cluster::ClusterError;
 
 use super::time_limit::TimeLimit;
-pub(super) use hints::{LIVE_DAMAGED, UNACKNOWLEDGED, UNPUBLISHED};
-pub(super) use unsupported_input::quoted as for_shell;
+pub(super) use hints::{LIVE_DAMAGED, UNACKNOWLEDGED, UNPUBLISHED, quoted as for_shell};
 
 /// The maximum number of plans that a hint names.
 const MAX_NAMED_PLANS: usize = 20;
@@ -249,7 +246,7 @@ impl CliError {
     pub(super) fn text(&self) -> String {
         let text = match self {
             Self::PlanText { path, source } => {
-                let text = plan_texts::plan(source).unwrap_or_else(|| chain(source));
+                let text = hints::plan(source).unwrap_or_else(|| chain(source));
                 let lines: Vec<_> = text.lines().map(escape_controls).collect();
                 return format!(
                     "{}: {}",
@@ -258,7 +255,7 @@ impl CliError {
                 );
             }
             Self::Engine(e) => {
-                let text = plan_texts::engine(e).unwrap_or_else(|| chain(e));
+                let text = hints::engine(e).unwrap_or_else(|| chain(e));
                 match e.hint().as_ref().and_then(hints::inline) {
                     Some(hint) => format!("{text}; {hint}"),
                     None => text,
@@ -279,11 +276,10 @@ fn system_hint(error: &(dyn Error + 'static)) -> Option<String> {
             None => cause = cause.source()?,
         }
     };
+    if let Some(kind) = SystemErrorKind::of(system) {
+        return hints::system(kind).map(ToOwned::to_owned);
+    }
     let advice = match system.kind() {
-        io::ErrorKind::PermissionDenied => hints::PERMISSIONS,
-        io::ErrorKind::ReadOnlyFilesystem => {
-            "the file system is read-only; use a folder on another one"
-        }
         io::ErrorKind::NotFound => "check the path",
         io::ErrorKind::AlreadyExists => "use another name, or remove what has this one",
         io::ErrorKind::IsADirectory => "expected a file, found a folder; check the path",

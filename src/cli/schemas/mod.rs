@@ -9,10 +9,8 @@
 //!
 //! This is a test of the binary, because some of the printed types belong to it.
 
-mod bundle;
 #[cfg(feature = "serve")]
 mod openapi;
-mod ordered;
 mod shape;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,13 +19,12 @@ use std::path::{Path, PathBuf};
 
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
-use seedbank::render::{PlanWithCommand, SummaryLine};
+use seedbank::answers::{PlanWithCommand, SummaryLine};
 use seedbank::{engine, report};
 use serde_json::{Value, json};
 
-use self::bundle::{Alternatives, Bundle, SHARED};
-use self::shape::schema_of;
-use super::{check, explain, log, synth};
+use self::shape::{Alternatives, Bundle, SHARED, schema_of, text};
+use super::{log, lookups, maintenance, synth};
 
 /// Returns the schema of a type.
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
@@ -67,7 +64,7 @@ const FILES: &[File] = &[
         "check",
         "Seedbank check",
         "Output of `seedbank check --format json`.",
-        &[(None, schema_of::<check::CheckResult<'_>>)],
+        &[(None, schema_of::<maintenance::CheckResult<'_>>)],
     ),
     file(
         "compact",
@@ -167,7 +164,7 @@ const FILES: &[File] = &[
             (None, schema_of::<engine::query::SiteExplanation>),
             (
                 Some("one of several pages, without an answer"),
-                schema_of::<explain::NoAnswer<'_>>,
+                schema_of::<lookups::NoAnswer<'_>>,
             ),
         ],
     ),
@@ -197,12 +194,6 @@ const FILES: &[File] = &[
         "Seedbank log line",
         "One line of what commands write to standard error with `--log-format json`.",
         &[(None, schema_of::<log::LogLine>)],
-    ),
-    file(
-        "migrate",
-        "Seedbank migrate",
-        "Output of `seedbank migrate --format json`.",
-        &[(None, schema_of::<engine::maintenance::MigrateReport>)],
     ),
     file(
         "page",
@@ -394,7 +385,7 @@ fn the_schemas_match_the_types() {
     let mut stale = Vec::new();
     for (name, schema) in schemas() {
         let path = folder().join(&name);
-        let text = ordered::text(&schema);
+        let text = text(&schema);
         if std::env::var_os("SEEDBANK_WRITE_SCHEMA").is_some() {
             fs::write(&path, &text).unwrap();
         }

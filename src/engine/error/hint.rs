@@ -80,6 +80,8 @@ pub enum Hint {
     RefreshAgain,
     /// Give one URL per line; lines that begin with `#` are skipped.
     OneUrlPerLine,
+    /// Give one path or address per line.
+    OnePathPerLine,
     /// The data cached by the plan's previous refresh is damaged: a
     /// [`cold`](crate::engine::RefreshRequest::cold) refresh recomputes it. Otherwise as
     /// [`StoreHint::CheckAndRepair`].
@@ -92,6 +94,8 @@ pub enum Hint {
     LowerMinPages,
     /// Use hosts, sites and URL prefixes, which are not compiled, or a shorter list.
     SmallerList,
+    /// Repeat with `*` or `+` in place of counts, or begin the expression with `^`.
+    FewerRepetitions,
     /// Use a plan with method cores.
     PlanByCores,
     /// Refresh the plan, or use other URLs.

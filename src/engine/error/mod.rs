@@ -11,7 +11,9 @@ mod request;
 mod undo;
 
 // Types of requests and answers that other crates declare.
-pub use seedbank_store::{BackupError, ReportedError, ReportedKind, StoreError, StoreHint};
+pub use seedbank_store::{
+    BackupError, ReportedError, ReportedKind, StoreError, StoreHint, SystemErrorKind,
+};
 
 use std::path::PathBuf;
 
@@ -27,7 +29,7 @@ pub use undo::UndoError;
 use seedbank_algorithms::cores::CoresError;
 use seedbank_algorithms::watch::Interrupted;
 use seedbank_formats::display::{counted, is_or_are, truncated};
-use seedbank_formats::ingest::{InputError, UrlError};
+use seedbank_formats::ingest::{BadPattern, InputError, Stop, UrlError};
 
 /// The result of an operation of the engine.
 pub type Result<T, E = EngineError> = std::result::Result<T, E>;
@@ -262,6 +264,15 @@ pub enum EngineError {
     Internal(&'static str),
 }
 
+impl From<Stop> for EngineError {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Input(error) => error.into(),
+            Stop::Interrupted(interrupted) => interrupted.into(),
+        }
+    }
+}
+
 /// The maximum number of plans that an error names.
 const MAX_NAMED_PLANS: usize = 10;
 
@@ -367,6 +378,7 @@ impl EngineError {
             Self::Input(InputError::NotRecords(seen)) => Hint::ConvertToRecords(seen.clone()),
             Self::Input(InputError::TooMuchMemory { .. }) => Hint::RaiseMemory,
             Self::Input(InputError::Expansion { .. }) => Hint::Expand,
+            Self::Input(InputError::LongPath { .. }) => Hint::OnePathPerLine,
             Self::TooManyRejects { bad, .. } => Hint::FixRecords(bad.clone()),
             Self::MostlyRejected { bad } => Hint::FixOrSetFormat(bad.clone()),
             Self::EmptySnapshot => Hint::CheckExport,
@@ -399,6 +411,10 @@ impl EngineError {
             Self::Cores(CoresError::NoHub { .. }) => Hint::Check,
             Self::Plan(PlanError::Values { .. } | PlanError::WebValues(_)) => Hint::SmallerValues,
             Self::Plan(PlanError::Line { why, .. }) if why.is_too_large() => Hint::SmallerList,
+            Self::Plan(PlanError::Line {
+                why: BadPattern::TooSlow { .. },
+                ..
+            }) => Hint::FewerRepetitions,
             Self::Experiment(e) => match e {
                 ExperimentError::SmallSites { .. } => Hint::LowerMinPages,
                 ExperimentError::NoCores { .. } => Hint::PlanByCores,

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::actual_answers::{ActualEvaluation, PlanActual, SeedActual};
-use super::current_state::state;
-use super::requests::ActualRequest;
+use super::answers::{ActualEvaluation, ActualRequest, PlanActual, SeedActual};
+use super::seed_lists::state;
+
 use crate::engine::history::seed_counts::{SeedCounts, SeedPromise, batches, count, for_each_page};
 use crate::engine::plan::ResolvedPlan;
 use crate::engine::query::views::Views;

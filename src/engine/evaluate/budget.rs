@@ -1,9 +1,8 @@
 //! Results of several lists for the same budget.
 
-use super::answers::{BudgetEvaluation, BudgetRow, Claim};
-use super::current_state::{CurrentState, Needed};
-use super::requests::BudgetRequest;
-use super::seed_lists::{find, resolve};
+use super::answers::{BudgetEvaluation, BudgetRequest, BudgetRow, Claim};
+use super::seed_lists::{CurrentState, Needed, find, resolve};
+
 use crate::engine::error::ExperimentError;
 use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError};

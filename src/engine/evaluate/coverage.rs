@@ -2,9 +2,11 @@
 
 use std::fmt::Write;
 
-use super::answers::{Claim, CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageShare};
-use super::current_state::state;
-use super::requests::CoverageRequest;
+use super::answers::{
+    Claim, CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageRequest, CoverageShare,
+};
+use super::seed_lists::state;
+
 use crate::engine::error::ExperimentError;
 use crate::engine::plan::{self, PlanOptions, ResolvedPlan, TakenBy};
 use crate::engine::policy::LoadedPolicy;

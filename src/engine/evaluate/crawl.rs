@@ -2,12 +2,11 @@
 
 use rayon::prelude::*;
 
-use super::answers::{Claim, ListView, StateView};
+use super::answers::{Claim, ComparedWith, CrawlRequest, ListView, SeedList, StateView};
 use super::crawl_answers::{CrawlDepth, CrawlEvaluation, RandomDepth, TopPage};
-use super::current_state::{CurrentState, Needed};
 use super::methods::{Comparison, SingleList, evaluate_list};
-use super::requests::{ComparedWith, CrawlRequest, SeedList};
-use super::seed_lists::{find, need_seeds, resolve};
+use super::seed_lists::{CurrentState, Needed, find, need_seeds, resolve};
+
 use crate::engine::error::ExperimentError;
 use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError, PlanOptions};

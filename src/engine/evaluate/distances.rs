@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::answers::{Claim, CorePlace, DistanceSpread, DistancesEvaluation, GraphDistance};
-use super::current_state::{CurrentState, Needed};
-use super::requests::DistancesRequest;
+use super::answers::{
+    Claim, CorePlace, DistanceSpread, DistancesEvaluation, DistancesRequest, GraphDistance,
+};
+use super::seed_lists::{CurrentState, Needed};
+
 use crate::engine::error::ExperimentError;
 use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError};

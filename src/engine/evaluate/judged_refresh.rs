@@ -12,7 +12,7 @@ impl Bank {
     /// that reused results may be deleted, or deleted the history of this state, the refresh runs
     /// again.
     ///
-    /// Cost: by cores, the pages and rows of changed components by key, or one scan of pages and
+    /// Cost: by cores, the graph image, or one scan of pages and
     /// two of rows; then [`cores::select`] on what changed. By cover, one scan of sites, the pages
     /// and links of changed sites, then [`cover::select_chosen`] on them. Over the web, all pages
     /// and links.

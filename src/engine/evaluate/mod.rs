@@ -4,18 +4,15 @@
 //! as for a refresh that shares seeds out by PageRank; `evaluate coverage` loads sites in groups.
 
 mod actual;
-mod actual_answers;
 mod answers;
 mod budget;
 mod coverage;
 mod crawl;
 mod crawl_answers;
-mod current_state;
 mod distances;
 mod judged_refresh;
 mod methods;
 mod next;
-mod requests;
 mod seed_lists;
 
 // Types of requests and answers that other crates declare.
@@ -23,11 +20,15 @@ pub use seedbank_algorithms::evaluate::Estimate;
 pub use seedbank_store::records::FetchCounts;
 
 pub use crate::engine::history::seed_counts::{SeedCounts, SeedPromise};
-pub use actual_answers::{ActualEvaluation, PlanActual, SeedActual};
 pub use answers::{
     AbsentReason, AbsentSeed, BudgetEvaluation, BudgetRow, Claim, CorePlace, CoverageCurve,
     CoverageEvaluation, CoveragePoint, CoverageShare, DistanceSpread, DistancesEvaluation,
     GraphDistance, ListView, StateView,
+};
+pub use answers::{ActualEvaluation, PlanActual, SeedActual};
+pub use answers::{
+    ActualRequest, BudgetRequest, ComparedWith, CoverageRequest, CrawlRequest, DistancesRequest,
+    MethodsRequest, SeedList,
 };
 pub use crawl_answers::{CrawlDepth, CrawlEvaluation, RandomDepth, TopPage};
 pub use methods::{
@@ -36,10 +37,6 @@ pub use methods::{
 };
 pub use next::{
     NewPages, NextComparison, NextEvaluation, NextList, NextRequest, NextRow, NextVerdict,
-};
-pub use requests::{
-    ActualRequest, BudgetRequest, ComparedWith, CoverageRequest, CrawlRequest, DistancesRequest,
-    MethodsRequest, SeedList,
 };
 
 use super::{Bank, EngineError};

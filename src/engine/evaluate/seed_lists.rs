@@ -4,20 +4,26 @@
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
-use super::answers::{AbsentReason, AbsentSeed, ListView};
-use super::current_state::CurrentState;
-use super::requests::SeedList;
+use super::answers::{AbsentReason, AbsentSeed, ListView, SeedList, StateView};
+use crate::engine::eligibility::Ineligible;
 use crate::engine::error::ExperimentError;
 use crate::engine::history::succession::{OldSeed, Successors};
 use crate::engine::history::timeline::PageTimelines;
+use crate::engine::page_numbers::PageNumbers;
 use crate::engine::plan::ResolvedPlan;
 use crate::engine::query::views::Views;
+use crate::engine::web_graph::{
+    LoadedGraph, Numbering, load_image, page_facts, uncrawled_outlinks,
+};
 use crate::engine::{Bank, EngineError, PlanOptions, Which};
+use seedbank_algorithms::cover::{PUniq, Weights, page_value};
+use seedbank_algorithms::evaluate::{ForwardGraph, PageWorth};
 use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::rank::pagerank;
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest;
 use seedbank_store::records::{PageRecord, PageState, SeedEvidence};
-use seedbank_store::tables;
+use seedbank_store::{GraphImage, ImageLinks, Store, tables};
 
 /// Checks that the refresh of a list exists, before the slow loading of the graph.
 pub(super) fn find(views: &Views, list: &SeedList) -> Result<(), EngineError> {
@@ -162,15 +168,15 @@ fn resolve_refresh(
 
 /// Returns why a seed of a plan is not live; `None` if it is.
 fn dead(seed: &PageRecord, plan: &ResolvedPlan) -> Option<AbsentReason> {
-    // Such a plan excludes spam, so the page became spam later; other plans may want spam.
-    let no_spam = matches!(plan, ResolvedPlan::Cores(cores) if !cores.keep_spam);
-    match seed.state {
-        PageState::Gone => Some(AbsentReason::Gone),
-        PageState::Unlinked => Some(AbsentReason::Unlinked),
-        PageState::Alias => Some(AbsentReason::Alias),
-        PageState::Known | PageState::Crawled => {
-            (no_spam && seed.spam).then_some(AbsentReason::Spam)
-        }
+    // The graph of such a plan has no spam, so the page became spam later; other plans may want spam.
+    let reason = plan.page_scope().graph.reason(seed.state, seed.spam)?;
+    match reason {
+        Ineligible::Gone => Some(AbsentReason::Gone),
+        Ineligible::Unlinked => Some(AbsentReason::Unlinked),
+        Ineligible::Alias => Some(AbsentReason::Alias),
+        Ineligible::Spam => Some(AbsentReason::Spam),
+        // A page that is linked to may be crawled again.
+        Ineligible::NotCrawled | Ineligible::Policy(_) => None,
     }
 }
 
@@ -257,4 +263,96 @@ pub(super) fn need_seeds(view: &ListView) -> Result<(), EngineError> {
         unknown: view.unknown,
     }
     .into())
+}
+
+/// The state that seeds are evaluated on.
+pub(super) struct CurrentState {
+    pub(super) views: Views,
+    pub(super) state: StateView,
+    pub(super) web: ForwardGraph,
+    pub(super) numbers: PageNumbers,
+    /// By page number; empty if only the links were loaded.
+    pub(super) worth: Vec<PageWorth>,
+}
+
+/// The part of the state to load.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Needed {
+    Links,
+    /// The links and the worth of the pages.
+    Worth,
+}
+
+impl CurrentState {
+    /// Loads the state. Cost: that of [`LoadedGraph::load`] and PageRank. Memory: the graph image
+    /// and the graph twice, 16 bytes per page, and 40 bytes per page for its worth.
+    pub(super) fn load(
+        views: Views,
+        needed: Needed,
+        watch: &dyn Watch,
+    ) -> Result<Self, EngineError> {
+        let store: &Store = &views.reader;
+        let image = load_image(store, ImageLinks::All, watch)?;
+        let (whole, numbering) = LoadedGraph::of_image(&image)?;
+        let graph = whole.graph;
+        let mut worth = Vec::new();
+        if needed == Needed::Worth {
+            worth = worth_of(&image, &numbering);
+            watch.stage("rank the whole graph", None);
+            let (scores, _) = pagerank(&graph, watch)?;
+            for (of_page, score) in worth.iter_mut().zip(scores) {
+                of_page.pagerank = score;
+            }
+        }
+        let pages = numbering.pages(&image);
+        drop((image, numbering));
+        let numbers = PageNumbers::new(&pages, store.counters()?.next_site)?;
+        watch.proceed()?;
+        Ok(Self {
+            state: state(store)?,
+            web: ForwardGraph::new(graph),
+            views,
+            numbers,
+            worth,
+        })
+    }
+
+    pub(super) fn url(&self, page: PageId) -> Result<String, EngineError> {
+        Ok(self.views.name(page)?.1)
+    }
+}
+
+/// Returns the totals of a bank.
+pub(super) fn state(store: &Store) -> Result<StateView, EngineError> {
+    let counters = store.counters()?;
+    Ok(StateView {
+        batch: counters.batch,
+        pages: counters.known + counters.crawled,
+        crawled: counters.crawled,
+        links: counters.intra_links + counters.inter_links,
+    })
+}
+
+/// Returns the worth of the pages, by the default weights.
+fn worth_of(image: &GraphImage, pages: &Numbering) -> Vec<PageWorth> {
+    let weights = Weights::default();
+    let uncrawled = uncrawled_outlinks(image);
+    let of_page = |&slot: &u32| {
+        let (distinct, with_digest) = image.digests(image.page(slot).site());
+        let p_uniq = PUniq::from_digests(distinct.into(), with_digest.into());
+        let facts = page_facts(image, slot, &uncrawled);
+        let crawled = image.is_crawled(slot);
+        PageWorth {
+            pagerank: 0.0,
+            value: if crawled {
+                page_value(facts, p_uniq, &weights)
+            } else {
+                0
+            },
+            clicks: facts.clicks,
+            spam: facts.spam,
+            crawled,
+        }
+    };
+    pages.slots.iter().map(of_page).collect()
 }

@@ -7,20 +7,26 @@
 //! URLs of pages of other processes are requested for a group of chunks together.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::limits::Limits;
-use super::other_urls::{OtherUrls, OwnersOfUrls};
-use super::piece::Piece;
-use super::record::{Page, Urls, lost_url, record};
-use super::report::Counts;
-use crate::engine::EngineError;
-use seedbank_algorithms::page::{PageId, RowId, SiteId};
-use seedbank_formats::ingest::{self, MAX_LINE, SiteMode};
-use seedbank_store::aliases::{AliasLinks, AliasRecord};
+use serde::{Deserialize, Serialize};
+
+use super::piece::{Counts, Piece, malformed, quality, split_head, with_head};
+use crate::engine::processes::Processes;
+use crate::engine::request_topic::RequestTopic;
+use crate::engine::site_owners::OtherOwners;
+use crate::engine::{EngineError, Result};
+use seedbank_algorithms::page::{AliasBy, PageId, RowId, SiteId};
+use seedbank_algorithms::yields::Yield;
+use seedbank_formats::clock::time;
+use seedbank_formats::ingest::{self, MAX_LINE, Record, SiteMode, digest_text};
+use seedbank_store::aliases::{Alias, AliasLinks, AliasRecord};
 use seedbank_store::links::LinkKey;
-use seedbank_store::records::PageState;
-use seedbank_store::{Key, LinkCursor, Store, StoreError, Table, Value, tables};
+use seedbank_store::records::{Failures, PageRecord, PageState};
+use seedbank_store::{
+    Key, LinkCursor, PublishedState, RemoteProcess, Store, StoreError, Table, Value, tables,
+};
 
 /// The sites that are exported.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -377,4 +383,399 @@ fn given_links(mut links: Vec<PageId>, aliases: &AliasLinks) -> Vec<PageId> {
     links.retain(|target| aliases.reached.binary_search(target).is_err());
     links.extend(&aliases.aliases);
     links
+}
+
+// Builds the record of one page.
+
+/// Page of a chunk.
+pub(super) struct Page {
+    /// Position in the chunk.
+    pub(super) place: usize,
+    pub(super) record: PageRecord,
+    /// Range of its outlinks among those of the chunk, without those of its row.
+    pub(super) links: Range<usize>,
+    /// Row whose targets are also outlinks.
+    pub(super) row: Option<u32>,
+    pub(super) alias: Option<Alias>,
+    pub(super) failures: Option<Failures>,
+    /// What its fetches brought, if it was fetched twice or more.
+    pub(super) sums: Option<Yield>,
+}
+
+impl Page {
+    pub(super) const fn new(place: usize, record: PageRecord) -> Self {
+        Self {
+            place,
+            record,
+            links: 0..0,
+            row: None,
+            alias: None,
+            failures: None,
+            sums: None,
+        }
+    }
+}
+
+/// Returns the record of a page; `None` if it has none.
+pub(super) fn record(
+    url: String,
+    page: &Page,
+    outlinks: Vec<&str>,
+    urls: &Urls,
+    counts: &mut Counts,
+) -> Result<Option<Record>, EngineError> {
+    let stored = &page.record;
+    let has_attributes = stored.clicks > 0
+        || stored.spam_given.is_some()
+        || stored.quality_given.is_some()
+        || stored.uncrawled_given.is_some();
+    let mut record = Record::new(url);
+    // A time would turn a known page into a crawled one. Without it, nothing says until when the sums are.
+    if let Some(at) = stored.fetched.filter(|_| stored.state != PageState::Known) {
+        record = record.fetched(time(at));
+        if let Some(sums) = page.sums {
+            record = record.sums(sums);
+        }
+    }
+    if let Some(failures) = page.failures {
+        let (since, last) = (time(failures.since), time(failures.last));
+        record = record.failures(failures.count, failures.status, since, last);
+    }
+    match stored.state {
+        PageState::Unlinked => return Ok(None),
+        PageState::Known if stored.last_seen.is_none() => {
+            counts.without_record += 1;
+            return Ok(None);
+        }
+        PageState::Gone => {
+            counts.gone += 1;
+            counts.dropped_attributes += u64::from(has_attributes || stored.digest.is_some());
+            return Ok(Some(record.gone()));
+        }
+        PageState::Known => {
+            counts.known += 1;
+            counts.dropped_attributes +=
+                u64::from(stored.digest.is_some() || stored.fetched.is_some());
+        }
+        PageState::Alias => counts.aliases += 1,
+        PageState::Crawled => {
+            counts.crawled += 1;
+            counts.links += outlinks.len() as u64;
+            record = record.outlinks(outlinks);
+        }
+    }
+    if let Some(spam) = stored.spam_given {
+        record = record.spam(spam);
+    }
+    if stored.clicks > 0 {
+        record = record.clicks(stored.clicks);
+    }
+    if let Some(count) = stored.uncrawled_given {
+        record = record.uncrawled_outlinks(count.into());
+    }
+    if let Some(steps) = stored.quality_given {
+        record = record.quality(quality(steps));
+    }
+    // A digest would turn a known page into a crawled one.
+    if let Some(digest) = stored.digest.filter(|_| stored.state != PageState::Known) {
+        counts.digests += 1;
+        record = record.digest(digest_text(digest));
+    }
+    if let Some(alias) = page.alias {
+        let to = urls.get(alias.to)?;
+        record = match alias.by {
+            AliasBy::Redirect => record.redirect(to),
+            AliasBy::Canonical => record.canonical(to),
+        };
+    }
+    Ok(Some(record))
+}
+
+pub(super) const fn lost_url() -> EngineError {
+    EngineError::Internal("a link lost its URL while it was exported")
+}
+
+/// Map from pages to URLs.
+#[derive(Default)]
+pub(super) struct Urls {
+    /// Page ids, ascending.
+    pages: Vec<PageId>,
+    /// End of each URL in `text`.
+    ends: Vec<usize>,
+    text: String,
+}
+
+impl Urls {
+    /// Adds a page with a larger id than all others. `put_url` appends its URL.
+    pub(super) fn push(&mut self, page: PageId, put_url: impl FnOnce(&mut String)) {
+        put_url(&mut self.text);
+        self.pages.push(page);
+        self.ends.push(self.text.len());
+    }
+
+    pub(super) fn get(&self, page: PageId) -> Result<&str, EngineError> {
+        let at = self.pages.binary_search(&page).map_err(|_| lost_url())?;
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        self.text.get(start..self.ends[at]).ok_or_else(lost_url)
+    }
+
+    /// Returns the URLs of the pages, in the same order.
+    pub(super) fn get_all(&self, pages: &[PageId]) -> Result<Vec<&str>, EngineError> {
+        pages.iter().map(|page| self.get(*page)).collect()
+    }
+}
+
+// URLs of pages of other processes.
+//
+// A process requests many URLs at once. The answer has those of the first pages of the request, as many as fit.
+
+/// The most pages of a request.
+const REQUEST_PAGES: usize = 1 << 14;
+
+/// Pages that are read at once to answer a request.
+const READ_PAGES: usize = 256;
+
+/// A request for URLs. It starts with its [topic](RequestTopic).
+#[derive(Serialize, Deserialize)]
+pub(in crate::engine) struct UrlRequest {
+    state: PublishedState,
+    /// The size in bytes from which the answer has no further URLs.
+    bytes: usize,
+    /// The first page, and what is to be added to each page for the next one.
+    steps: Vec<u64>,
+}
+
+/// An answer without the URLs below their sites.
+#[derive(Serialize, Deserialize)]
+struct UrlHead {
+    /// The names of the sites of the pages, in their order.
+    sites: Vec<String>,
+    /// The length in bytes of the URL of each page below its site.
+    lengths: Vec<usize>,
+}
+
+/// The processes that have the URLs of a bank.
+pub(super) struct OwnersOfUrls<'a> {
+    sites: OtherOwners<'a>,
+    state: PublishedState,
+    mode: SiteMode,
+    /// The size in bytes of an answer.
+    bytes: usize,
+}
+
+/// URLs of pages of other processes.
+pub(super) struct OtherUrls<'a> {
+    owners: &'a OwnersOfUrls<'a>,
+    by_owner: BTreeMap<usize, Urls>,
+}
+
+impl<'a> OwnersOfUrls<'a> {
+    pub(super) fn new(
+        processes: &'a Processes,
+        store: &Store,
+        state: PublishedState,
+        mode: SiteMode,
+        bytes: usize,
+    ) -> Result<Self> {
+        Ok(Self {
+            sites: OtherOwners::new(processes, store)?,
+            state,
+            mode,
+            bytes,
+        })
+    }
+
+    /// Requests the URLs of those pages that other processes have.
+    ///
+    /// Cost: a request to each of these processes for every 16,384 pages, or more if the URLs are long.
+    pub(super) fn urls(&self, pages: impl Iterator<Item = PageId>) -> Result<OtherUrls<'_>> {
+        let mut by_owner: BTreeMap<usize, (&Arc<dyn RemoteProcess>, Vec<PageId>)> = BTreeMap::new();
+        for page in pages {
+            if let Some((owner, process)) = self.sites.of_site(page.site()) {
+                let (_, pages) = by_owner.entry(owner).or_insert((process, Vec::new()));
+                pages.push(page);
+            }
+        }
+        let mut all = BTreeMap::new();
+        for (owner, (process, mut pages)) in by_owner {
+            pages.sort_unstable();
+            pages.dedup();
+            let mut urls = Urls::default();
+            let mut left = pages.as_slice();
+            while !left.is_empty() {
+                let asked = &left[..left.len().min(REQUEST_PAGES)];
+                let request = UrlRequest::new(self.state, self.bytes, asked);
+                let answer = process.call(&request.encode()?)?;
+                left = &left[self.read(asked, &answer, &mut urls)?..];
+            }
+            all.insert(owner, urls);
+        }
+        Ok(OtherUrls {
+            owners: self,
+            by_owner: all,
+        })
+    }
+
+    /// Adds the URLs of an answer. Returns the number of pages that it has, at least one.
+    fn read(&self, asked: &[PageId], answer: &[u8], urls: &mut Urls) -> Result<usize> {
+        let (head, text): (UrlHead, _) = split_head(answer)?;
+        let mut text = std::str::from_utf8(text).map_err(|_| malformed())?;
+        let UrlHead { sites, lengths } = head;
+        if lengths.is_empty() || lengths.len() > asked.len() {
+            return Err(malformed().into());
+        }
+        let mut names = sites.iter();
+        let mut site = None;
+        for (page, length) in asked.iter().zip(&lengths) {
+            let name = match site {
+                Some((id, name)) if id == page.site() => name,
+                _ => names.next().ok_or_else(malformed)?,
+            };
+            site = Some((page.site(), name));
+            let (local, rest) = text.split_at_checked(*length).ok_or_else(malformed)?;
+            text = rest;
+            urls.push(*page, |text| ingest::push_url(name, local, self.mode, text));
+        }
+        if !text.is_empty() || names.next().is_some() {
+            return Err(malformed().into());
+        }
+        Ok(lengths.len())
+    }
+}
+
+impl OtherUrls<'_> {
+    /// Whether another process has the URL of a page.
+    pub(super) fn has(&self, page: PageId) -> bool {
+        self.owners.sites.of_site(page.site()).is_some()
+    }
+
+    /// Returns the URL of a page that was requested.
+    pub(super) fn get(&self, page: PageId) -> Result<&str> {
+        let (owner, _) = self
+            .owners
+            .sites
+            .of_site(page.site())
+            .ok_or_else(lost_url)?;
+        self.by_owner.get(&owner).ok_or_else(lost_url)?.get(page)
+    }
+}
+
+impl UrlRequest {
+    /// Requests the URLs of pages, which must ascend.
+    pub(super) fn new(state: PublishedState, bytes: usize, pages: &[PageId]) -> Self {
+        Self {
+            state,
+            bytes,
+            steps: steps(pages),
+        }
+    }
+
+    /// Encodes the request.
+    pub(super) fn encode(&self) -> Result<Vec<u8>> {
+        Ok([
+            &[RequestTopic::Export as u8][..],
+            &seedbank_store::pack(self)?,
+        ]
+        .concat())
+    }
+
+    /// Decodes a request; `None` if it is about something else.
+    pub(in crate::engine) fn parse(request: &[u8]) -> Result<Option<Self>> {
+        let body = RequestTopic::Export.strip(request);
+        let parsed = body.map(|body| seedbank_store::unpack(body).map_err(|_| malformed()));
+        Ok(parsed.transpose()?)
+    }
+
+    /// Returns the answer of a process: the URLs of the first pages.
+    pub(in crate::engine) fn answer(&self, processes: &Processes) -> Result<Vec<u8>> {
+        let store = processes.open_published(self.state)?;
+        let pages = pages(&self.steps)?;
+        let mut head = UrlHead {
+            sites: Vec::new(),
+            lengths: Vec::new(),
+        };
+        let mut text = String::new();
+        let mut site = None;
+        for some in pages.chunks(READ_PAGES) {
+            store.records_of(some, |page, record| {
+                if site != Some(page.site()) {
+                    let of_page = store.need(&tables::SITES, &page.site())?;
+                    head.sites.push(of_page.name);
+                    site = Some(page.site());
+                }
+                text.push_str(&record.local);
+                head.lengths.push(record.local.len());
+                Ok::<_, StoreError>(())
+            })?;
+            if text.len() >= self.bytes {
+                break;
+            }
+        }
+        let mut answer = with_head(&head)?;
+        answer.extend_from_slice(text.as_bytes());
+        Ok(answer)
+    }
+}
+
+/// Returns the first page, and what is to be added to each page, which must ascend, for the next one.
+fn steps(pages: &[PageId]) -> Vec<u64> {
+    let mut last = 0;
+    let step = |page: &PageId| page.0 - std::mem::replace(&mut last, page.0);
+    pages.iter().map(step).collect()
+}
+
+/// Returns the pages of [`steps`]; an error unless they ascend.
+fn pages(steps: &[u64]) -> Result<Vec<PageId>> {
+    let mut last = 0_u64;
+    let mut pages = Vec::with_capacity(steps.len());
+    for step in steps {
+        if *step == 0 && !pages.is_empty() {
+            return Err(malformed().into());
+        }
+        last = last.checked_add(*step).ok_or_else(malformed)?;
+        pages.push(PageId(last));
+    }
+    Ok(pages)
+}
+
+// How much is processed at a time.
+
+/// Limits of what is processed at a time. None of them is 0.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Limits {
+    /// Maximum number of pages of a chunk.
+    pub(super) pages: usize,
+    /// Maximum number of links of its pages together, each row counted once. A single page may have more.
+    pub(super) links: usize,
+    /// Bytes of text in a batch, and of URLs in the answer of another process.
+    pub(super) bytes: usize,
+}
+
+impl Limits {
+    /// Fails if a limit is 0.
+    pub(super) fn ensure_positive(self) -> Result<(), StoreError> {
+        let is_positive = self.pages.min(self.links).min(self.bytes) > 0;
+        is_positive.then_some(()).ok_or_else(malformed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn pages_are_read_back(ids in prop::collection::btree_set(any::<u64>(), 0..20)) {
+            let ids: Vec<PageId> = ids.into_iter().map(PageId).collect();
+            prop_assert_eq!(pages(&steps(&ids)).unwrap(), ids);
+        }
+    }
+
+    #[test]
+    fn steps_without_an_order_are_errors() {
+        assert!(pages(&[5, 0]).is_err());
+        assert!(pages(&[u64::MAX, 1]).is_err());
+        assert_eq!(pages(&[0, 1]).unwrap(), [PageId(0), PageId(1)]);
+    }
 }

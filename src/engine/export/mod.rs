@@ -20,50 +20,30 @@
 
 //!
 //! In a cluster bank, each process makes the text of its own sites, in the order of their names, and process 0 merges
-//! them:
-//!
-//! ```text
-//!   process 0    TEXT: the next batch of your sites ------->  process n
-//!                <--------- pieces of text, by site
-//!   process n    URLS: ids of pages --------------------->  the process that has them
-//!                <--------- their URLs
-//! ```
+//! them. Each requests the URLs of pages that it does not have from the process that has them.
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | `chunk`, `record`, `report` | the records of some pages |
-//! | `limits` | how much is processed at a time |
-//! | `site_texts` | the text of the sites of a process |
-//! | `merge` | writes the text of several processes in the order of sites |
-//! | `piece`, `request` | what processes send each other |
-//! | `other_urls` | URLs of pages of other processes |
-//! | `shared`, `service` | an export in several processes: process 0, and the others |
+//! | `chunk` | the records of some pages; URLs of pages of other processes |
+//! | `merge` | the text of the sites of a process; the text of several processes in the order of sites |
+//! | `piece` | text as processes send it, and its counts |
+//! | `processes` | an export in several processes: process 0, and the others |
 
-mod chunk;
-mod limits;
+pub(super) mod chunk;
 mod merge;
-mod other_urls;
 mod piece;
-mod record;
-mod report;
-mod request;
-pub(super) mod service;
-mod shared;
-mod site_texts;
+pub(super) mod processes;
 
 use std::io::{self, Write};
 
 use super::error::ExportPart;
 use super::{Bank, EngineError};
-use chunk::{Exporter, Sites};
-use limits::Limits;
-use merge::{Source, write_merged};
-use piece::Piece;
-use report::Counts;
-pub use report::ExportReport;
+use chunk::{Exporter, Limits, Sites};
+use merge::{SiteTexts, Source, write_merged};
+pub use piece::ExportReport;
+use piece::{Counts, Piece, malformed};
+use processes::SharedExport;
 use seedbank_algorithms::watch::Watch;
-use shared::SharedExport;
-use site_texts::SiteTexts;
 
 /// Limits of a chunk. Chunks with twice the links or four times the pages in total are processed in
 /// parallel.
@@ -144,14 +124,15 @@ fn export(
         watch.advance(piece.counts.pages());
         Ok(())
     };
-    let shared = SharedExport::new(bank.local_process(), &reader, naming.sites, limits)?;
-    if let Some(shared) = shared {
-        shared.write(watch, &mut write)?;
+    let local = bank.local_process().filter(|of| of.are_connected());
+    if let Some(processes) = local {
+        SharedExport::new(&reader, naming.sites, limits)?.write(processes, watch, &mut write)?;
     } else {
         let exporter = Exporter::new(&reader, naming.sites, limits, Sites::All)?;
         let mut texts = SiteTexts::default();
         let own: Source<'_> = Box::new(|watch| texts.next_batch(&exporter, watch));
-        write_merged(vec![own], watch, &mut write)?;
+        let mut none = |_: usize| Err(malformed().into());
+        write_merged(own, (1, &mut none), watch, &mut write)?;
     }
     if let Some(sites) = &mut sites {
         sites.flush().map_err(failed(ExportPart::Sites))?;

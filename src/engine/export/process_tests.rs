@@ -11,11 +11,14 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestRunner;
 
-use super::request::Request;
-use super::service::ExportService;
+use super::chunk::UrlRequest;
+use super::processes::export_share;
 use super::tests::{Patience, Room};
 use super::*;
-use crate::engine::processes::Processes;
+use crate::engine::cluster::ProcessServer;
+use crate::engine::properties::repeatable;
+use crate::engine::request_topic::RequestTopic;
+use crate::engine::rounds::request::{JobRequest, Kind};
 use crate::engine::scratch::scratch;
 use crate::engine::{IngestRequest, Result};
 use seedbank_algorithms::fetch_status::FetchStatus;
@@ -122,20 +125,24 @@ enum Fault {
 /// The requests about exports.
 #[derive(Default)]
 struct Requests {
-    texts: AtomicUsize,
+    messages: AtomicUsize,
     urls: AtomicUsize,
-    /// The number of the request about texts or URLs that fails, and how.
+    /// The number of the message or the request about URLs that fails, and how.
     fault: Mutex<Option<(usize, Fault)>>,
 }
 
 impl Requests {
     /// Counts a request. Returns what goes wrong with it.
-    fn add(&self, body: &[u8]) -> Option<Fault> {
-        match Request::decode(body).unwrap() {
-            Request::Text(_) => self.texts.fetch_add(1, Ordering::Relaxed),
-            Request::Urls(_) => self.urls.fetch_add(1, Ordering::Relaxed),
-            Request::End(_) => return None,
-        };
+    fn add(&self, request: &[u8]) -> Option<Fault> {
+        let is_message = JobRequest::parse(request).unwrap();
+        let is_message = is_message.is_some_and(|request| request.kind == Kind::Message);
+        if is_message {
+            self.messages.fetch_add(1, Ordering::Relaxed);
+        } else if UrlRequest::parse(request).unwrap().is_some() {
+            self.urls.fetch_add(1, Ordering::Relaxed);
+        } else {
+            return None;
+        }
         let mut fault = self.fault.lock().unwrap();
         let (left, kind) = (*fault)?;
         *fault = left.checked_sub(1).map(|left| (left, kind));
@@ -145,21 +152,21 @@ impl Requests {
 
 /// A process that is called without a network.
 struct Called {
-    processes: Arc<Processes>,
-    exports: Arc<ExportService>,
+    server: Arc<ProcessServer>,
     requests: Arc<Requests>,
 }
 
 impl RemoteProcess for Called {
     fn call(&self, request: &[u8]) -> Result<Vec<u8>, StoreError> {
-        let Some(body) = ExportService::parse(request) else {
-            return self.processes.parts.answer(request, &Unwatched);
-        };
-        let fault = self.requests.add(body);
-        if fault == Some(Fault::Lost) {
-            return Err(StoreError::Process("lost".into()));
+        let fault = self.requests.add(request);
+        let mut request = request;
+        let is_urls = UrlRequest::parse(request).unwrap().is_some();
+        match fault {
+            Some(Fault::Lost) => return Err(StoreError::Process("lost".into())),
+            Some(Fault::Cut) if !is_urls => request = &request[..request.len() / 2],
+            _ => {}
         }
-        let answer = self.exports.answer(&self.processes, body);
+        let answer = self.server.answer(request);
         let mut answer = answer.map_err(|error| StoreError::Process(error.into()))?;
         if fault == Some(Fault::Cut) {
             answer.truncate(answer.len() / 2);
@@ -171,7 +178,7 @@ impl RemoteProcess for Called {
 /// A handle to a cluster bank whose parts several processes have.
 struct Cluster {
     bank: Bank,
-    all: Vec<Arc<Processes>>,
+    all: Vec<Arc<ProcessServer>>,
     requests: Arc<Requests>,
 }
 
@@ -185,21 +192,20 @@ impl Cluster {
         let server = |process: usize| {
             let own = (0..PARTS).zip(&owners).filter(|(_, of)| **of == process);
             let own: BTreeSet<u32> = own.map(|(part, _)| part).collect();
-            Arc::new(Processes::new(process, path, &own, Unwatched).unwrap())
+            Arc::new(ProcessServer::new(process, path, &own, Unwatched).unwrap())
         };
-        let all: Vec<Arc<Processes>> = (0..processes).map(server).collect();
-        let called = |processes: &Arc<Processes>| -> Arc<dyn RemoteProcess> {
+        let all: Vec<Arc<ProcessServer>> = (0..processes).map(server).collect();
+        let called = |server: &Arc<ProcessServer>| -> Arc<dyn RemoteProcess> {
             Arc::new(Called {
-                processes: Arc::clone(processes),
-                exports: Arc::default(),
+                server: Arc::clone(server),
                 requests: Arc::clone(&requests),
             })
         };
         let called: Vec<Arc<dyn RemoteProcess>> = all.iter().map(called).collect();
-        for this in &all {
+        for (this, server) in all.iter().enumerate() {
             let others = called.iter().enumerate();
-            let others = others.map(|(other, of)| (other != this.number).then(|| Arc::clone(of)));
-            this.connect(owners.clone(), others.collect());
+            let others = others.map(|(other, of)| (other != this).then(|| Arc::clone(of)));
+            server.connect(owners.clone(), others.collect());
         }
         let mut others = OtherProcesses::default();
         for (part, owner) in (0..).zip(&owners).filter(|(_, owner)| **owner > 0) {
@@ -207,10 +213,16 @@ impl Cluster {
         }
         let bank = Bank::at(path).with_processes(others);
         Self {
-            bank: bank.with_local_process(Arc::clone(&all[0])),
+            bank: bank.with_server(&all[0]),
             all,
             requests,
         }
+    }
+
+    /// Whether a process has a published state open.
+    fn has_open_state(&self) -> bool {
+        let mut all = self.all.iter();
+        all.any(|server| server.processes().has_open_state())
     }
 }
 
@@ -234,10 +246,8 @@ const fn limits(pages: usize, links: usize, bytes: usize) -> Limits {
 #[test]
 fn any_number_of_processes_exports_the_same() {
     let mut runner = TestRunner::new(ProptestConfig {
-        cases: 8,
         max_shrink_iters: 100,
-        failure_persistence: None,
-        ..ProptestConfig::default()
+        ..repeatable(8)
     });
     let batch = (0..=HOSTS.len(), prop::collection::vec(action(), 1..40));
     let histories = (select(&Naming::ALL[..]), prop::collection::vec(batch, 1..4));
@@ -276,21 +286,20 @@ fn any_number_of_processes_exports_the_same() {
                 limits(20, 500, 300),
             ] {
                 let requests = &cluster.requests;
-                requests.texts.store(0, Ordering::Relaxed);
+                requests.messages.store(0, Ordering::Relaxed);
                 requests.urls.store(0, Ordering::Relaxed);
                 prop_assert_eq!(&exported(&cluster.bank, limits), &expected);
-                let texts = requests.texts.load(Ordering::Relaxed);
+                let messages = requests.messages.load(Ordering::Relaxed);
                 let urls = requests.urls.load(Ordering::Relaxed);
                 if processes == 1 {
-                    prop_assert_eq!(texts + urls, 0);
+                    prop_assert_eq!(messages + urls, 0);
                 } else {
-                    prop_assert!(texts >= processes - 1);
-                    all_requests.borrow_mut()[0] += texts;
+                    // At least one round for text, and one for the end.
+                    prop_assert!(messages >= 2 * processes * (processes - 1));
+                    all_requests.borrow_mut()[0] += messages;
                     all_requests.borrow_mut()[1] += urls;
                 }
-                for of in &cluster.all {
-                    prop_assert!(!of.has_open_state());
-                }
+                prop_assert!(!cluster.has_open_state());
             }
         }
         Ok(())
@@ -323,8 +332,12 @@ fn a_process_that_fails_ends_the_export() {
     let cluster = with_pages(folder.path());
     let limits = limits(3, 20, 200);
     let expected = exported(&cluster.bank, limits);
-    let Requests { texts, urls, fault } = &*cluster.requests;
-    assert!(texts.load(Ordering::Relaxed) > 10 && urls.load(Ordering::Relaxed) > 10);
+    let Requests {
+        messages,
+        urls,
+        fault,
+    } = &*cluster.requests;
+    assert!(messages.load(Ordering::Relaxed) > 60 && urls.load(Ordering::Relaxed) > 10);
     for kind in [Fault::Lost, Fault::Cut] {
         for number in 0..20 {
             *fault.lock().unwrap() = Some((number, kind));
@@ -368,7 +381,7 @@ fn a_full_disk_and_an_interruption_end_the_export() {
             panic!("{ended:?}");
         };
         assert_eq!(source.kind(), io::ErrorKind::StorageFull);
-        assert!(cluster.all.iter().all(|of| !of.has_open_state()));
+        assert!(!cluster.has_open_state());
     }
     assert_eq!(exported(&cluster.bank, limits), expected);
 }
@@ -377,41 +390,23 @@ fn a_full_disk_and_an_interruption_end_the_export() {
 fn requests_that_make_no_sense_are_errors() {
     let folder = scratch();
     let cluster = with_pages(folder.path());
-    let this = &cluster.all[1];
-    let service = ExportService::default();
-    let state = seedbank_store::PublishedState::of_store(&cluster.bank.reader().unwrap()).unwrap();
-    let ask = |export, batches, limits| {
-        let request = Request::Text(request::TextRequest {
-            export,
-            state,
-            mode: seedbank_formats::ingest::SiteMode::Host,
-            limits,
-            batches,
-        });
-        let request = request.encode().unwrap();
-        service.answer(this, ExportService::parse(&request).unwrap())
-    };
-    let few = limits(1, 1, 1);
-    assert!(ask(1, 1, few).is_err());
+    let this = cluster.all[1].processes();
+    let reader = cluster.bank.reader().unwrap();
+    let job = this.begin_job(1).unwrap();
     for none in [limits(0, 1, 1), limits(1, 0, 1), limits(1, 1, 0)] {
-        assert!(ask(1, 0, none).is_err());
+        let mode = seedbank_formats::ingest::SiteMode::Host;
+        let export = SharedExport::new(&reader, mode, none).unwrap();
+        let request = seedbank_store::pack(&export).unwrap();
+        assert!(export_share(this, &job, &request).is_err());
     }
-    ask(1, 0, few).unwrap();
-    ask(1, 1, few).unwrap();
-    assert!(ask(1, 1, few).is_err());
-    assert!(ask(2, 2, few).is_err());
-    ask(1, 2, few).unwrap();
-    assert!(service.answer(this, &[]).is_err());
-    assert!(service.answer(this, &[u8::MAX; 40]).is_err());
+    assert!(export_share(this, &job, &[]).is_err());
+    let topic = RequestTopic::Export as u8;
+    assert!(UrlRequest::parse(&[topic]).is_err());
+    assert!(UrlRequest::parse(&[&[topic][..], &[u8::MAX; 40]].concat()).is_err());
     // A page of another process.
-    let sites = cluster.all[0].open_published(state).unwrap();
+    let state = seedbank_store::PublishedState::of_store(&reader).unwrap();
+    let sites = cluster.all[0].processes().open_published(state).unwrap();
     let page = sites.scan_local(&seedbank_store::tables::PAGES).unwrap();
     let (page, _) = { page }.next().unwrap().unwrap();
-    let request = request::UrlRequest::new(state, 9, &[page]);
-    let request = Request::Urls(request).encode().unwrap();
-    assert!(
-        service
-            .answer(this, ExportService::parse(&request).unwrap())
-            .is_err()
-    );
+    assert!(UrlRequest::new(state, 9, &[page]).answer(this).is_err());
 }

@@ -2,34 +2,27 @@
 //!
 //! | file | purpose |
 //! | --- | --- |
-//! | `node_numbers` | the number of each page |
-//! | `pages` | the pages with their links, some thousand at a time |
+//! | `pages` | the pages with their numbers and links, some thousand at a time |
 //! | `sites` | the sites with the number of links between them |
-//! | `tsv`, `bvgraph`, `ccgraph`, `parquet` | the output formats |
+//! | `writers` | the output formats |
 //!
 //! The output depends only on the state, not on the history of the bank: nodes are numbered by site name
 //! and URL, as in an export, and there are no ids or times. Nodes are the crawled and known pages. A link
 //! to an alias counts as one to the page it resolves to. Links to gone pages are counted and omitted.
 
-mod bvgraph;
-mod ccgraph;
 mod error;
 mod files;
-mod node_numbers;
 mod pages;
-mod parquet;
 mod request;
 mod sites;
-mod tsv;
-mod urls;
+mod writers;
 
 use std::path::Path;
 
 use super::error::RequestError;
 use super::{Bank, EngineError};
 use error::GraphError;
-use node_numbers::NodeNumbers;
-use pages::{DEFAULT_LIMITS, Limits, Pages};
+use pages::{DEFAULT_LIMITS, Limits, NodeNumbers, Pages};
 pub use request::{GraphFormat, GraphOf, GraphReport, GraphRequest};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::parquet_writer;
@@ -113,13 +106,13 @@ fn export_pages(
 ) -> Result<GraphReport, GraphError> {
     let numbers = NodeNumbers::load(store, watch)?;
     let mut sink: Box<dyn pages::Sink> = match format {
-        GraphFormat::Tsv => Box::new(tsv::PageWriter::new(folder).map_err(GraphError::Write)?),
+        GraphFormat::Tsv => Box::new(writers::TsvPages::new(folder).map_err(GraphError::Write)?),
         GraphFormat::BvGraph => {
-            Box::new(bvgraph::PageWriter::new(folder).map_err(GraphError::Write)?)
+            Box::new(writers::BvGraphPages::new(folder).map_err(GraphError::Write)?)
         }
         GraphFormat::Parquet => {
             let in_links = numbers.in_links(store, watch)?;
-            Box::new(parquet::PageWriter::new(folder, in_links).map_err(GraphError::Write)?)
+            Box::new(writers::ParquetPages::new(folder, in_links).map_err(GraphError::Write)?)
         }
         GraphFormat::CcGraph => return Err(EngineError::from(RequestError::GraphOfHosts).into()),
     };
@@ -146,16 +139,16 @@ fn export_sites(
     let sites = Sites::load(store, format == GraphFormat::CcGraph)?;
     let mut sink: Box<dyn sites::Sink + '_> = match format {
         GraphFormat::Tsv => {
-            Box::new(tsv::SiteWriter::new(folder, &sites.nodes).map_err(GraphError::Write)?)
+            Box::new(writers::TsvSites::new(folder, &sites.nodes).map_err(GraphError::Write)?)
         }
         GraphFormat::BvGraph => {
-            Box::new(bvgraph::SiteWriter::new(folder).map_err(GraphError::Write)?)
+            Box::new(writers::BvGraphSites::new(folder).map_err(GraphError::Write)?)
         }
         GraphFormat::CcGraph => {
-            Box::new(ccgraph::HostWriter::new(folder).map_err(GraphError::Write)?)
+            Box::new(writers::HostWriter::new(folder).map_err(GraphError::Write)?)
         }
         GraphFormat::Parquet => {
-            Box::new(parquet::SiteWriter::new(folder, &sites.nodes).map_err(GraphError::Write)?)
+            Box::new(writers::ParquetSites::new(folder, &sites.nodes).map_err(GraphError::Write)?)
         }
     };
     let mut report = GraphReport::new(store.counters()?.batch);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use super::error::GraphError;
-use super::node_numbers::NodeNumbers;
+use super::pages::NodeNumbers;
 use super::request::GraphReport;
 use crate::engine::EngineError;
 use seedbank_algorithms::graph::NONE;

@@ -12,15 +12,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::timeline::{Eligibility, PageTimelines};
+use super::timeline::PageTimelines;
 use crate::engine::EngineError;
+use crate::engine::eligibility::Admitted;
 use crate::engine::plan::{CorePlan, ResolvedPlan};
 use seedbank_algorithms::page::{PageId, RowId};
 use seedbank_algorithms::rank::TIED;
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, SiteMode};
 use seedbank_store::links::LinkKey;
-use seedbank_store::records::{PageState, RefreshId, SeedEvidence, Succession};
+use seedbank_store::records::{RefreshId, SeedEvidence, Succession};
 use seedbank_store::tables::{self, CoreScoresKey, CoreScoresPart};
 use seedbank_store::{Store, StoreError};
 
@@ -28,7 +29,7 @@ use seedbank_store::{Store, StoreError};
 pub(crate) struct Successors<'a> {
     store: &'a Store,
     mode: SiteMode,
-    eligibility: Eligibility,
+    admitted: Admitted,
     by_cores: bool,
     timelines: &'a PageTimelines<'a>,
 }
@@ -49,13 +50,13 @@ impl<'a> Successors<'a> {
         timelines: &'a PageTimelines<'a>,
     ) -> Self {
         let by_cores = matches!(plan, ResolvedPlan::Cores(_));
-        let mut eligibility = Eligibility::for_plan(plan);
+        let mut admitted = plan.page_scope().seeds;
         // Cover methods include spam pages, but spam is no useful successor.
-        eligibility.spam &= by_cores;
+        admitted.spam &= by_cores;
         Self {
             store,
             mode,
-            eligibility,
+            admitted,
             by_cores,
             timelines,
         }
@@ -115,12 +116,7 @@ impl<'a> Successors<'a> {
 
     fn is_eligible(&self, page: PageId) -> Result<bool, StoreError> {
         let record = self.store.need(&tables::PAGES, &page)?;
-        let state = match record.state {
-            PageState::Crawled => true,
-            PageState::Known => self.eligibility.known,
-            PageState::Gone | PageState::Unlinked | PageState::Alias => false,
-        };
-        Ok(state && (self.eligibility.spam || !record.spam))
+        Ok(self.admitted.includes(record.state, record.spam))
     }
 
     fn any_eligible(&self, pages: &[PageId]) -> Result<bool, StoreError> {

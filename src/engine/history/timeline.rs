@@ -8,8 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::engine::EngineError;
-use crate::engine::plan::Pages;
-use crate::engine::plan::ResolvedPlan;
+use crate::engine::eligibility::{Admitted, Ineligible};
 use seedbank_algorithms::page::{PageId, PageSet, RowId};
 use seedbank_store::records::{BatchId, PageState, PreviousPage, RefreshId};
 use seedbank_store::tables::{self, PageSetKey};
@@ -39,44 +38,17 @@ impl PageStatus {
             row: former.row,
         }
     }
-}
 
-/// Which pages are eligible for a plan.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Eligibility {
-    /// Whether pages with the spam mark are eligible.
-    pub(crate) spam: bool,
-    /// Whether known, uncrawled pages are eligible.
-    pub(crate) known: bool,
-}
-
-impl Eligibility {
-    /// Returns the eligibility for a plan. Cover methods of sites include spam, as pages of low value.
-    pub(crate) fn for_plan(plan: &ResolvedPlan) -> Self {
-        match plan {
-            ResolvedPlan::Cores(plan) => Self {
-                spam: plan.keep_spam,
-                known: plan.pages == Pages::All,
-            },
-            ResolvedPlan::Cover(_) => Self {
-                spam: true,
-                known: false,
-            },
-            ResolvedPlan::Web(_) => Self {
-                spam: false,
-                known: false,
-            },
-        }
+    /// Returns whether the page was ineligible for a reason that follows from its state.
+    pub(crate) fn has(self, reason: Ineligible) -> bool {
+        let state = self.state.unwrap_or(PageState::Unlinked);
+        reason.is_of(state, self.spam)
     }
 
-    /// Returns whether a page is eligible.
-    pub(crate) fn includes(self, page: PageStatus) -> bool {
-        let state = match page.state {
-            Some(PageState::Crawled) => true,
-            Some(PageState::Known) => self.known,
-            _ => false,
-        };
-        state && (self.spam || !page.spam)
+    /// Returns whether the page was admitted.
+    pub(crate) fn is_admitted(self, admitted: Admitted) -> bool {
+        let state = self.state.unwrap_or(PageState::Unlinked);
+        admitted.includes(state, self.spam)
     }
 }
 

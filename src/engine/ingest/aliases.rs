@@ -15,6 +15,7 @@ use roaring::RoaringTreemap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::exchange::Exchange;
 use super::fetch_times::{FetchTimes, is_stale};
 use super::pieces::PageInput;
 use crate::engine::Result;
@@ -28,14 +29,14 @@ use seedbank_store::{Changes, Store, StoreError, tables};
 
 /// Old and new alias of a page.
 #[derive(Clone, Copy, Serialize, Deserialize)]
-pub(super) struct Change {
+struct Change {
     old: Option<Alias>,
     new: Option<Alias>,
 }
 
 /// What a batch contains about a page that is an alias or becomes one.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
-pub(super) struct AliasInput {
+struct AliasInput {
     /// The alias that its record makes it.
     alias: Option<Alias>,
     /// Whether it has a record, and whether the record decides if the page is an alias: it makes
@@ -50,7 +51,7 @@ pub(super) struct AliasInput {
 
 impl AliasInput {
     /// Adds other input about the same page, which has at most one record that decides.
-    pub(super) fn add(&mut self, other: Self) {
+    fn add(&mut self, other: Self) {
         self.alias = self.alias.or(other.alias);
         self.has_record |= other.has_record;
         self.is_decided |= other.is_decided;
@@ -84,12 +85,12 @@ pub(super) struct Aliases<'a> {
     /// Whether the bank has any aliases. If not, nothing is looked up.
     pub(super) any: bool,
     /// Aliases of the bank that the batch names, as a page or as a target.
-    pub(super) named: BTreeMap<PageId, Alias>,
+    named: BTreeMap<PageId, Alias>,
     /// Pages that the batch names, as a page or as a target, and that linked to an alias.
     linking: RoaringTreemap,
     /// Input about aliases of the bank, and about pages that records make aliases.
-    pub(super) inputs: BTreeMap<PageId, AliasInput>,
-    pub(super) changes: BTreeMap<PageId, Change>,
+    inputs: BTreeMap<PageId, AliasInput>,
+    changes: BTreeMap<PageId, Change>,
     /// Pages whose links may change as a result.
     pub(super) affected: RoaringTreemap,
     pub(super) counts: AliasCounts,
@@ -183,9 +184,39 @@ impl<'a> Aliases<'a> {
         input.order = input.order.max(order);
     }
 
-    /// Determines the changes after all input was added. In a snapshot, an alias without a record
+    /// Adds the named aliases of other processes.
+    pub(super) fn gather_named(&mut self, exchange: &Exchange) -> Result<()> {
+        self.named = exchange.gather_maps(std::mem::take(&mut self.named))?;
+        Ok(())
+    }
+
+    /// Determines the changes after all input was added: process 0 does, and all processes learn them, each with the
+    /// affected pages of its sites.
+    pub(super) fn determine_changes(
+        &mut self,
+        snapshot: bool,
+        times: &FetchTimes,
+        watch: &dyn Watch,
+        exchange: &Exchange,
+    ) -> Result<()> {
+        for inputs in exchange.collect(std::mem::take(&mut self.inputs))? {
+            for (page, input) in inputs {
+                self.inputs.entry(page).or_default().add(input);
+            }
+        }
+        self.changes = exchange.decide(|| {
+            self.resolve_changes(snapshot, times, watch)?;
+            Ok(std::mem::take(&mut self.changes))
+        })?;
+        let affected = std::mem::take(&mut self.affected);
+        let owner = |page| exchange.owner_of_site(PageId(page).site());
+        self.affected = exchange.send_sets(exchange.by_owner(affected, owner))?;
+        Ok(())
+    }
+
+    /// Determines the changes from the input of all processes. In a snapshot, an alias without a record
     /// is gone, unless it was fetched later. Stale records change nothing.
-    pub(super) fn resolve_changes(
+    fn resolve_changes(
         &mut self,
         snapshot: bool,
         times: &FetchTimes,

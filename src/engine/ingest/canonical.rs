@@ -1,18 +1,15 @@
 //! Canonical records: one per URL, in the order of page ids.
 //!
 //! Of several records for one URL the one with the latest fetch time wins, then the largest
-//! ([`super::record_order`]). Of several attribute lines for one URL the largest wins. Links and
+//! ([`super::pieces`]). Of several attribute lines for one URL the largest wins. Links and
 //! attribute lines of the TSV formats are collected into one record per page. Such a record
 //! replaces the page's links if a line has the page as its source, and in a snapshot. In a delta, a
 //! page that is only a target, or has only an attribute line, keeps its links. If a page also has a
 //! record, the record wins; if the record contains no links, those of the lists are used.
 
-use super::failed_run::{self, FailedRun};
-use super::fields::{Bytes, Fields, group};
-use super::origins::{self, Origin};
-use super::page_update::PageUpdate;
-use super::pieces::{Gaps, PageInput, put_input, take_input};
-use super::record_order::RecordOrder;
+use super::events::{Bytes, Fields, group};
+use super::pieces::{self, FailedRun};
+use super::pieces::{Gaps, Origin, PageInput, PageUpdate, RecordOrder, put_input, take_input};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
@@ -189,8 +186,8 @@ pub(super) fn digest(record: &CanonicalRecord, hasher: &mut blake3::Hasher) -> R
     for target in &record.targets {
         bytes.extend_from_slice(&target.0.to_le_bytes());
     }
-    failed_run::put(&record.failures, &mut bytes);
-    origins::put(&record.origins, &mut bytes);
+    pieces::put_failed_runs(&record.failures, &mut bytes);
+    pieces::put_origins(&record.origins, &mut bytes);
     hasher.update(&bytes);
     Ok(())
 }

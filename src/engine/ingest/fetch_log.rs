@@ -11,21 +11,23 @@
 //! fetched before.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::exchange::shuffle::{Exchange, Shuffle};
-use super::exchange::stream::Stream;
-use super::fields::Fields;
+use super::events::Bytes;
+use super::exchange::Exchange;
+use super::fetch_times::FetchTimes;
+use super::pieces::{Origin, PageUpdate, origin_of};
 use crate::engine::Result;
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::yields::Yield;
 use seedbank_store::links::LinkKey;
 use seedbank_store::records::{
-    BatchId, BatchKind, Observed, PageRecord, PageState, PreviousFetch, PreviousFetches, YieldBlock,
+    BatchId, BatchKind, FetchCounts, Observed, PageRecord, PageState, PreviousFetch,
+    PreviousFetches, YieldBlock,
 };
+use seedbank_store::seed_fetches::{SeedFetch, SeedFetches};
 use seedbank_store::{self, SiteIds, Sorter, Store, StoreError, tables};
 
 /// The number of batches whose overwritten fetches are kept.
@@ -57,8 +59,8 @@ pub(super) struct FetchLog {
     new_pages: BTreeMap<SiteId, u32>,
     /// The last batch, if it was undone and nothing was ingested since.
     undone: Option<BatchId>,
-    /// The first site that is new; in a cluster bank, the ids of sites before the batch.
-    new_sites: NewSites,
+    /// The ids of sites before the batch.
+    site_ids: SiteIds,
     /// Events of pages.
     pub(super) events: Sorter,
     /// The page whose links are being replaced, if it was fetched before.
@@ -104,23 +106,6 @@ impl From<&Observed> for LearnedCounts {
     }
 }
 
-/// The sites that a batch adds to the bank.
-enum NewSites {
-    /// Those from this id on.
-    From(u32),
-    /// Those that are not among these, in a cluster bank.
-    After(SiteIds),
-}
-
-impl NewSites {
-    fn contains(&self, site: SiteId) -> bool {
-        match self {
-            Self::From(first) => site.0 >= *first,
-            Self::After(ids) => ids.is_new(site),
-        }
-    }
-}
-
 impl FetchLog {
     pub(super) fn new(store: &Store, events: Sorter) -> Result<Self, StoreError> {
         let counters = store.counters()?;
@@ -128,14 +113,7 @@ impl FetchLog {
             is_active: counters.batch > 0,
             new_pages: BTreeMap::new(),
             undone: undone_before(store, counters.batch)?,
-            new_sites: {
-                let ids = SiteIds::load(store)?;
-                if ids.are_ascending() {
-                    NewSites::From(counters.next_site)
-                } else {
-                    NewSites::After(ids)
-                }
-            },
+            site_ids: SiteIds::load(store)?,
             events,
             current: None,
             block: None,
@@ -152,27 +130,14 @@ impl FetchLog {
 
     /// Records that the pages of a site are new from this index on.
     pub(super) fn add_site(&mut self, site: SiteId, first: u32) {
-        if self.is_active && !self.new_sites.contains(site) {
+        if self.is_active && !self.site_ids.is_new(site) {
             self.new_pages.insert(site, first);
         }
     }
 
-    /// Tells other processes which pages are new.
-    pub(super) fn send_new_pages(&self, exchange: &Arc<Exchange>) -> Result<()> {
-        let mut sent = Shuffle::of_stream(exchange, Stream::NewPages);
-        for (site, first) in &self.new_pages {
-            sent.push(&site.0.to_be_bytes(), &first.to_be_bytes())?;
-        }
-        Ok(sent.flush()?)
-    }
-
-    /// Learns which pages of other processes are new.
-    pub(super) fn receive_new_pages(&mut self, exchange: &Exchange) -> Result<()> {
-        let mut received = exchange.received(Stream::NewPages)?;
-        while let Some((site, first)) = received.next_entry()? {
-            let first = Fields(first).u32()?;
-            self.new_pages.insert(Fields(site).site()?, first);
-        }
+    /// Adds the new pages of other processes.
+    pub(super) fn gather_new_pages(&mut self, exchange: &Exchange) -> Result<()> {
+        self.new_pages = exchange.gather_maps(std::mem::take(&mut self.new_pages))?;
         Ok(())
     }
 
@@ -183,8 +148,7 @@ impl FetchLog {
         }
         let is_new = |page: &&PageId| {
             let first = self.new_pages.get(&page.site());
-            self.new_sites.contains(page.site())
-                || first.is_some_and(|first| page.index() >= *first)
+            self.site_ids.is_new(page.site()) || first.is_some_and(|first| page.index() >= *first)
         };
         let mut new = targets.iter().filter(is_new).count() as u64;
         if let Some(undone) = self.undone {
@@ -255,4 +219,149 @@ pub(super) fn was_fetched(page: &PageRecord) -> bool {
         PageState::Crawled | PageState::Gone | PageState::Alias
     );
     has_state || page.fetched.is_some()
+}
+
+// Fetches of the batch, by the seeds that crawlers attribute them to.
+//
+// A page counts at most twice in a batch: by the fetch that its record describes, and by the last
+// fetch of it that failed. A fetch counts once: a later record of a page with the same fetch time
+// reports the same one. Nothing is attributed by links or by the page that led to a fetch; only a
+// seed that the crawler names counts.
+//
+// A fetch is a duplicate if its content digest was that of another page of the site before the batch, or
+// is that of an earlier page of the batch in the order of ids. So of equal pages that a batch brings, all but
+// one are duplicates.
+
+/// Fetches of the batch so far.
+pub(super) struct BatchFetches {
+    /// Whether a record of the batch names a seed. If not, fetches are only counted.
+    pub(super) any_seed: bool,
+    /// Number of fetches with a seed.
+    pub(super) attributed: u64,
+    /// Fetches without one.
+    pub(super) unattributed: FetchCounts,
+    /// Fetches with a seed by page.
+    pub(super) by_page: Sorter,
+    /// Pages with their digests by site and digest; whether the page had the digest before.
+    pub(super) digests: Sorter,
+}
+
+/// What a batch says about a page.
+pub(super) struct PageNews<'a> {
+    pub(super) page: PageId,
+    /// `None` for a new page.
+    pub(super) old: Option<&'a PageRecord>,
+    pub(super) update: &'a PageUpdate,
+    /// Whether the update has a fetch time of its own.
+    pub(super) is_dated: bool,
+    /// The time of the last fetch that failed and is not stored yet, in seconds.
+    pub(super) failed: Option<u64>,
+    pub(super) origins: &'a [(u64, Origin)],
+}
+
+impl PageNews<'_> {
+    /// Whether the update reports a fetch that no earlier batch reported.
+    fn is_answered(&self) -> bool {
+        let last = self.old.and_then(|old| old.fetched);
+        let is_same = self.is_dated && last.is_some() && last == self.update.fetched;
+        self.update.is_fetch() && !is_same
+    }
+
+    /// Whether the fetch found the page crawled.
+    fn is_crawled(&self) -> bool {
+        self.update.crawled && self.update.state_after(None) == PageState::Crawled
+    }
+
+    /// Whether no earlier fetch of the page is known that did not fail.
+    fn is_first(&self) -> bool {
+        self.old.is_none_or(|old| {
+            old.fetched.is_none() && matches!(old.state, PageState::Known | PageState::Unlinked)
+        })
+    }
+}
+
+impl BatchFetches {
+    pub(super) const fn new(by_page: Sorter, digests: Sorter) -> Self {
+        Self {
+            any_seed: false,
+            attributed: 0,
+            unattributed: FetchCounts {
+                fetched: 0,
+                new: 0,
+                failed: 0,
+            },
+            by_page,
+            digests,
+        }
+    }
+
+    /// Adds the fetches of a page.
+    pub(super) fn add(&mut self, news: &PageNews<'_>, times: &FetchTimes) -> Result<()> {
+        // Forgotten pages are not fetched.
+        if times.batch().is_none() {
+            return Ok(());
+        }
+        let mut fetches = SeedFetches::default();
+        if news.is_answered() {
+            let is_new = news.is_crawled() && news.is_first();
+            fetches.answered = origin_of(news.origins, false, news.update.fetched, times);
+            if fetches.answered.is_some() {
+                fetches.is_new = is_new;
+            } else {
+                self.unattributed.fetched += 1;
+                self.unattributed.new += u64::from(is_new);
+            }
+        }
+        if news.failed.is_some() {
+            fetches.failed = origin_of(news.origins, true, news.failed, times);
+            self.unattributed.failed += u64::from(fetches.failed.is_none());
+        }
+        if !self.any_seed {
+            return Ok(());
+        }
+        if let Some(digest) = news.update.digest.filter(|_| news.is_crawled()) {
+            let site = news.page.site();
+            let key = Bytes::default().u32(site.0).array(digest).u64(news.page.0);
+            let had = news.old.and_then(PageRecord::counted_digest) == Some(digest);
+            self.digests.push(&key, &[u8::from(had)])?;
+        }
+        if fetches.count() > 0 {
+            self.attributed += fetches.count();
+            let key = Bytes::default().u64(news.page.0);
+            self.by_page.push(&key, &packed(fetches)?)?;
+        }
+        Ok(())
+    }
+}
+
+type PackedFetch = Option<(u64, Option<u64>, Option<u32>)>;
+
+fn packed(fetches: SeedFetches) -> Result<Vec<u8>> {
+    let fetch = |of: Option<SeedFetch>| -> PackedFetch {
+        of.map(|of| (of.seed.0, of.via.map(|via| via.0), of.depth))
+    };
+    let parts = (
+        fetch(fetches.answered),
+        fetches.is_new,
+        fetch(fetches.failed),
+    );
+    Ok(seedbank_store::pack(&parts)?)
+}
+
+pub(super) fn unpacked(bytes: &[u8]) -> Result<SeedFetches> {
+    let (answered, is_new, failed): (PackedFetch, bool, PackedFetch) =
+        seedbank_store::unpack(bytes)?;
+    let fetch = |of: PackedFetch| {
+        of.map(|(seed, via, depth)| SeedFetch {
+            seed: PageId(seed),
+            via: via.map(PageId),
+            depth,
+        })
+    };
+    Ok(SeedFetches {
+        answered: fetch(answered),
+        is_new,
+        is_duplicate: false,
+        failed: fetch(failed),
+    })
 }

@@ -9,16 +9,11 @@
 //! It keeps its time, since it was not fetched: a corrected snapshot with the same record brings it
 //! back.
 
-use std::sync::Arc;
-
-use super::exchange::shuffle::{Exchange, Shuffle};
-use super::exchange::stream::Stream;
-use super::fields::Bytes;
-use super::reject_list::{RejectList, StaleRecord};
-use crate::engine::{EngineError, Result};
+use super::reject_list::{RejectList, SentRecords, StaleRecord};
+use crate::engine::Result;
 use seedbank_algorithms::page::PageId;
 use seedbank_formats::clock::time;
-use seedbank_formats::ingest::{self, MAX_LISTED_REJECTS, SiteMode};
+use seedbank_formats::ingest::{self, SiteMode};
 use seedbank_store::records::PageRecord;
 use seedbank_store::{Store, tables};
 
@@ -44,59 +39,42 @@ pub(super) struct FetchTimes {
     /// The time of records without one, in seconds since 1970; `None` if records have no times,
     /// such as those that forget pages.
     batch: Option<u64>,
-    /// The list of skipped records; `None` if they are only counted, or if another process lists them.
+    /// The list of skipped records; `None` if they are only counted, or if process 0 lists them.
     list: Option<RejectList>,
-    /// Skipped records on their way to process 0, and their number.
-    sent: Option<(Shuffle, u64)>,
+    /// Skipped records on their way to process 0; `None` if there is no other process.
+    sent: Option<SentRecords>,
     sites: SiteMode,
     /// Number of stale records.
     pub(super) stale: u64,
 }
 
 impl FetchTimes {
-    pub(super) fn of_batch(batch: u64, list: RejectList, sites: SiteMode) -> Self {
+    /// Creates the times of a batch. Process 0 has the list of skipped records, to which others send theirs in `sent`.
+    pub(super) fn of_batch(
+        batch: u64,
+        list: Option<RejectList>,
+        sent: Option<SentRecords>,
+        sites: SiteMode,
+    ) -> Self {
         Self {
             batch: Some(batch.min(LATEST)),
-            list: Some(list),
-            sent: None,
+            list,
+            sent,
             sites,
             stale: 0,
         }
     }
 
-    /// Creates the times of a batch for a process whose skipped records others list.
-    pub(super) fn of_member(batch: u64, sites: SiteMode) -> Self {
-        Self {
-            batch: Some(batch.min(LATEST)),
-            sites,
-            ..Self::none()
-        }
-    }
-
-    /// Sends skipped records to process 0, which lists those of all processes.
-    pub(super) fn send_to(&mut self, exchange: &Arc<Exchange>) {
-        self.sent = Some((Shuffle::of_stream(exchange, Stream::Stale), 0));
-    }
-
-    /// Ends the sending.
-    pub(super) fn flush(&mut self) -> Result<()> {
-        match &mut self.sent {
-            Some((sent, _)) => Ok(sent.flush()?),
+    /// Lists the skipped records of all processes, in the order of pages. All processes call it.
+    pub(super) fn list_sent(&mut self) -> Result<()> {
+        let Self { list, sent, .. } = self;
+        match sent {
+            Some(sent) => sent.list(|_, record| match list {
+                Some(list) => list.list_stale(|| Ok(record)),
+                None => Ok(()),
+            }),
             None => Ok(()),
         }
-    }
-
-    /// Lists the skipped records of all processes, in the order of pages.
-    pub(super) fn list_received(&mut self) -> Result<()> {
-        let (Some(list), Some((sent, _))) = (&mut self.list, &mut self.sent) else {
-            return Ok(());
-        };
-        let mut entries = sent.take()?;
-        while let Some((_, value)) = entries.next_entry()? {
-            let record = serde_json::from_slice(value).map_err(|_| unreadable())?;
-            list.list_stale(|| Ok(record))?;
-        }
-        Ok(())
     }
 
     /// Creates times for records that do not report fetches, such as the list of pages to forget.
@@ -158,15 +136,9 @@ impl FetchTimes {
             })
         };
         match (&mut self.sent, &mut self.list) {
-            (Some((sent, count)), _) if *count < MAX_LISTED_REJECTS => {
-                *count += 1;
-                // Those of a page stay in their order.
-                let key = Bytes::default().u64(page.0).u64(*count);
-                let record = serde_json::to_vec(&record()?).map_err(|_| unreadable())?;
-                Ok(sent.push(&key, &record)?)
-            }
+            (Some(sent), _) => sent.push(page.0, record),
             (None, Some(list)) => list.list_stale(record),
-            _ => Ok(()),
+            (None, None) => Ok(()),
         }
     }
 
@@ -174,10 +146,6 @@ impl FetchTimes {
     pub(super) fn take_list(&mut self) -> Option<RejectList> {
         self.list.take()
     }
-}
-
-const fn unreadable() -> EngineError {
-    EngineError::Internal("a stale record in temporary data is invalid")
 }
 
 /// Whether a page was fetched after a time.

@@ -1,26 +1,25 @@
 //! The links pass: updates the links of pages by their records, and of pages that a snapshot omits,
 //! both in the order of pages.
 
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use roaring::RoaringTreemap;
 
 use super::aliases::{self, Resolved};
-use super::batch_digest::PartDigests;
-use super::batch_fetches::PageNews;
 use super::canonical::{CanonicalRecord, CanonicalRecords, digest};
-use super::failures::update_failures;
+use super::events::{Bytes, Places, intra_event, lead_event, target_event};
+use super::exchange::Shuffle;
+use super::fetch_log::PageNews;
 use super::fetch_times::is_stale;
-use super::fields::Bytes;
-use super::intra_links::IntraBlocks;
-use super::link_delta::{delta, difference};
-use super::page_update::PageUpdate;
 use super::passes::{PageEvent, Passes, member_event, page_event};
-use super::target_events::{lead_event, target_event};
+use super::pieces::{FailedRun, PageUpdate};
+use super::site_records::PartDigests;
 use super::yields::{end_page, write_history};
 use crate::engine::Result;
 use seedbank_algorithms::page::{PageId, RowId};
 use seedbank_store::aliases::{AliasLinks, AliasRecord};
-use seedbank_store::records::{PageRecord, PageState};
-use seedbank_store::{Hash128, Store, row_hash, tables};
+use seedbank_store::links::{Link, LinkBlock, LinkKey};
+use seedbank_store::records::{Failures, PageRecord, PageState};
+use seedbank_store::{Hash128, Store, StoreError, Table, Value, encode, row_hash, tables};
 
 /// Returns the row of a site with exactly these targets; `None` if the bank does not contain it.
 fn find_row(
@@ -53,9 +52,12 @@ pub(super) fn links_pass(
     digests: &mut PartDigests,
 ) -> Result<()> {
     let mut intra = IntraBlocks::default();
-    let known = records.snapshot.then(|| match passes.exchange {
-        None => passes.store.scan(&tables::PAGES),
-        Some(_) => passes.store.scan_local(&tables::PAGES),
+    let known = records.snapshot.then(|| {
+        if passes.exchange.is_alone() {
+            passes.store.scan(&tables::PAGES)
+        } else {
+            passes.store.scan_local(&tables::PAGES)
+        }
     });
     let mut known = known.transpose()?.map(Iterator::peekable);
     let affected = std::mem::take(&mut passes.aliases.affected);
@@ -341,4 +343,375 @@ fn inter_links(
     }
     passes.new_rows.push(&key, &content)?;
     Ok(more)
+}
+
+// Intra-site links, in blocks of neighbouring pages, in the order of pages.
+
+/// The block of `intra` that the pass has reached, and blocks that are complete.
+#[derive(Default)]
+pub(super) struct IntraBlocks {
+    at: Option<LinkDelta<u32>>,
+    pending: PendingBlocks<u32>,
+}
+
+impl IntraBlocks {
+    /// Replaces the links of a page within its site. Returns the change of their number. Pages come
+    /// in ascending order.
+    pub(super) fn replace(
+        &mut self,
+        page: PageId,
+        targets: Vec<u32>,
+        passes: &mut Passes<'_>,
+    ) -> Result<i64> {
+        let (key, place) = LinkKey::of_page(page);
+        if self.at.as_ref().is_none_or(|at| at.key != key) {
+            self.finish_block();
+            if self.pending.is_full() {
+                self.write(passes)?;
+            }
+            self.at = Some(LinkDelta::new(
+                key,
+                passes.store.links(&tables::INTRA, key)?,
+            ));
+        }
+        let Some(at) = &mut self.at else {
+            return Ok(0);
+        };
+        let [gained, lost] = at.replace(place, targets);
+        if gained + lost > 0 {
+            let [more, fewer] = at.last_changes(gained, lost);
+            let page_at = |index| PageId::new(page.site(), index);
+            passes
+                .fetches
+                .add_links(more.map(page_at), fewer.map(page_at));
+            passes.counts.links_added += gained as u64;
+            passes.counts.links_removed += lost as u64;
+            let event = PageEvent::Intra(delta(lost, gained));
+            page_event(&mut passes.pages, page, &event)?;
+        }
+        Ok(delta(lost, gained))
+    }
+
+    fn finish_block(&mut self) {
+        if let Some(block) = self.at.take().filter(|block| !block.is_unchanged()) {
+            self.pending.push(block);
+        }
+    }
+
+    /// Writes the blocks, and emits the changes of their targets.
+    pub(super) fn write(&mut self, passes: &mut Passes<'_>) -> Result<()> {
+        self.finish_block();
+        write_blocks(
+            &tables::INTRA,
+            std::mem::take(&mut self.pending),
+            passes,
+            intra_event,
+        )
+    }
+}
+
+// Blocks of links in which some lists are replaced: changes of each target, and the new blocks.
+
+/// Maximum number and size of blocks that are processed in parallel.
+const MAX_BLOCKS: usize = 64;
+const MAX_BYTES: usize = 16 << 20;
+
+/// Changed blocks, to be processed in parallel.
+pub(super) struct PendingBlocks<T> {
+    blocks: Vec<LinkDelta<T>>,
+    bytes: usize,
+}
+
+impl<T> Default for PendingBlocks<T> {
+    fn default() -> Self {
+        Self {
+            blocks: Vec::new(),
+            bytes: 0,
+        }
+    }
+}
+
+impl<T: Link> PendingBlocks<T> {
+    pub(super) fn push(&mut self, block: LinkDelta<T>) {
+        self.bytes += block.bytes();
+        self.blocks.push(block);
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.blocks.len() >= MAX_BLOCKS || self.bytes >= MAX_BYTES
+    }
+}
+
+/// Writes blocks of a table, and calls `emit` with the changes of their targets.
+pub(super) fn write_blocks<T: Link + Send + Sync>(
+    table: &'static Table<LinkKey, LinkBlock<T>>,
+    pending: PendingBlocks<T>,
+    passes: &mut Passes<'_>,
+    emit: impl Fn(&mut Shuffle, T, LinkKey, Places) -> Result<()>,
+) -> Result<()>
+where
+    LinkBlock<T>: Value,
+{
+    let outcomes = pending
+        .blocks
+        .into_par_iter()
+        .map(|block| block.outcome(table));
+    for outcome in outcomes.collect::<Result<Vec<_>, _>>()? {
+        for (target, places) in outcome.targets {
+            emit(&mut passes.targets, target, outcome.key, places)?;
+        }
+        match outcome.encoded {
+            Some(encoded) => passes.changes.put_encoded(table, &outcome.key, &encoded)?,
+            None => passes.changes.delete(table, &outcome.key)?,
+        }
+    }
+    Ok(())
+}
+
+struct Outcome<T> {
+    key: LinkKey,
+    /// The new block; `None` if it is empty.
+    encoded: Option<Vec<u8>>,
+    /// Changes of each target, ascending.
+    targets: Vec<(T, Places)>,
+}
+
+/// A block in which some lists are replaced.
+pub(super) struct LinkDelta<T> {
+    pub(super) key: LinkKey,
+    old: LinkBlock<T>,
+    new: LinkBlock<T>,
+    /// Target, place, and whether it was gained, encoded by [`event`].
+    events: Vec<u128>,
+}
+
+impl<T: Link> LinkDelta<T> {
+    pub(super) fn new(key: LinkKey, old: LinkBlock<T>) -> Self {
+        Self {
+            key,
+            new: old.clone(),
+            old,
+            events: Vec::new(),
+        }
+    }
+
+    /// Replaces a list. Returns the numbers of targets gained and lost.
+    pub(super) fn replace(&mut self, place: u32, targets: Vec<T>) -> [usize; 2] {
+        let before = self.events.len();
+        let old = self.old.at(place);
+        let gained = difference(&targets, old);
+        self.events
+            .extend(gained.map(|target| event(target, place, true)));
+        let lost_from = self.events.len();
+        let lost = difference(old, &targets);
+        self.events
+            .extend(lost.map(|target| event(target, place, false)));
+        let counts = [lost_from - before, self.events.len() - lost_from];
+        if counts != [0, 0] {
+            self.new.set(place, targets);
+        }
+        counts
+    }
+
+    /// Returns the targets that the last replaced list gained and lost, given their numbers.
+    pub(super) fn last_changes(
+        &self,
+        gained: usize,
+        lost: usize,
+    ) -> [impl Iterator<Item = T> + use<'_, T>; 2] {
+        let end = self.events.len();
+        let targets = |range: std::ops::Range<usize>| {
+            let events = self.events.get(range).unwrap_or_default();
+            events.iter().filter_map(|event| target_of(*event))
+        };
+        [
+            targets(end - gained - lost..end - lost),
+            targets(end - lost..end),
+        ]
+    }
+
+    /// Whether no list has changed.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    fn bytes(&self) -> usize {
+        let links = |block: &LinkBlock<T>| block.lists().map(|list| list.1.len()).sum::<usize>();
+        (links(&self.old) + links(&self.new)) * size_of::<T>()
+            + self.events.len() * size_of::<u128>()
+    }
+
+    fn outcome(mut self, table: &Table<LinkKey, LinkBlock<T>>) -> Result<Outcome<T>, StoreError>
+    where
+        LinkBlock<T>: Value,
+    {
+        self.events.sort_unstable();
+        let mut targets = Vec::new();
+        // A new block needs no search; one that only gains needs none in its old version.
+        let old = self.old.distinct();
+        let mut new: Option<Vec<T>> = None;
+        // Events are sorted, so those of one target are adjacent.
+        for of_target in self
+            .events
+            .chunk_by(|a, b| a >> PLACE_BITS == b >> PLACE_BITS)
+        {
+            let mut places = Places::default();
+            for event in of_target {
+                let (place, gained) = place_of(*event);
+                if gained {
+                    places.gained |= 1 << place;
+                } else {
+                    places.lost |= 1 << place;
+                }
+            }
+            let Some(target) = target_of(of_target[0]) else {
+                continue;
+            };
+            let was = places.lost != 0 || !old.is_empty() && old.binary_search(&target).is_ok();
+            let is = places.gained != 0
+                || new
+                    .get_or_insert_with(|| self.new.distinct())
+                    .binary_search(&target)
+                    .is_ok();
+            places.block = (was != is).then_some(is);
+            targets.push((target, places));
+        }
+        let mut encoded = (!self.new.is_empty()).then(Vec::new);
+        if let Some(encoded) = &mut encoded {
+            encode(table, &self.key, &self.new, encoded)?;
+        }
+        Ok(Outcome {
+            key: self.key,
+            encoded,
+            targets,
+        })
+    }
+}
+
+/// Number of bits of an event below its target: the place, and one bit for whether it was gained.
+const PLACE_BITS: u32 = 8;
+
+fn event<T: Link>(target: T, place: u32, gained: bool) -> u128 {
+    let (high, low) = target.halves();
+    let target = u128::from(high) << 32 | u128::from(low);
+    target << PLACE_BITS | u128::from(place) << 1 | u128::from(gained)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "event() encoded both halves in 32 bits"
+)]
+fn target_of<T: Link>(event: u128) -> Option<T> {
+    let target = event >> PLACE_BITS;
+    T::join((target >> 32) as u32, target as u32)
+}
+
+fn place_of(event: u128) -> (u32, bool) {
+    let low = event.to_le_bytes()[0];
+    (u32::from(low >> 1), low & 1 == 1)
+}
+
+/// Returns the entries of one ascending list that the other does not contain.
+pub(super) fn difference<T: Ord + Copy>(list: &[T], other: &[T]) -> impl Iterator<Item = T> {
+    let missing = |one: &&T| other.is_empty() || other.binary_search(one).is_err();
+    list.iter().filter(missing).copied()
+}
+
+#[expect(
+    clippy::cast_possible_wrap,
+    reason = "lengths of lists in memory are far below 2^63"
+)]
+pub(super) fn delta(old: usize, new: usize) -> i64 {
+    new as i64 - old as i64
+}
+
+// Failed fetches of pages.
+//
+// A failed fetch changes neither the state nor the links of its page. The bank counts those after the last
+// fetch that did not fail: one that found the page crawled, redirected or gone ends the count. Within a
+// batch all of them count, besides the record of the page, each second once. A failed fetch is stale if the
+// page was fetched at the same second or later, or if a later one is counted already. So the same log, read
+// twice, counts once.
+
+/// Failed fetches of a page in the input.
+#[derive(Clone, Copy, Default)]
+pub(super) struct FailedNews {
+    /// Whether any of them are new.
+    pub(super) is_news: bool,
+    /// The time of the last one that is not stored yet, in seconds. A later fetch of the batch may not have
+    /// failed.
+    pub(super) last: Option<u64>,
+}
+
+/// Updates the failed fetches of a page. `answered` is the time of an update that reports a fetch,
+/// else `None`; `runs` are the failed fetches in the input. Returns what is new among `runs`.
+pub(super) fn update_failures(
+    page: PageId,
+    old: Option<&PageRecord>,
+    update: &mut PageUpdate,
+    answered: Option<u64>,
+    runs: &[FailedRun],
+    passes: &mut Passes<'_>,
+) -> Result<FailedNews> {
+    let stored = match old {
+        Some(_) if passes.failures.any => passes.store.get(&tables::FAILURES, &page)?,
+        _ => None,
+    };
+    if stored.is_none() && runs.is_empty() {
+        return Ok(FailedNews::default());
+    }
+    let fetched = old.and_then(|record| record.fetched);
+    let mut new = match answered {
+        Some(time) => stored.and_then(|failures| failures.after(time)),
+        None => stored,
+    };
+    let mut found: Vec<Failures> = runs
+        .iter()
+        .filter_map(|run| run.resolve(&passes.times))
+        .collect();
+    found.sort_unstable_by_key(|run| (run.last, run.status, run.count, run.since));
+    let mut news = FailedNews::default();
+    for run in found {
+        let last = stored.map(|failures| failures.last);
+        let is_stale = fetched.is_some_and(|time| run.last <= time)
+            || last.is_some_and(|last| run.last < last);
+        if let (Some(record), true) = (old, is_stale) {
+            let page_time = fetched.max(last).unwrap_or(0);
+            passes
+                .times
+                .skip(passes.store, page, record, run.last, page_time)?;
+            continue;
+        }
+        if last != Some(run.last) {
+            news.last = news.last.max(Some(run.last));
+        }
+        // The part after the last fetch that did not fail, which may be in the same batch.
+        let later = fetched
+            .max(answered)
+            .map_or(Some(run), |time| run.after(time));
+        if let Some(run) = later {
+            new = Some(new.map_or(run, |failures| failures.and(run)));
+            news.is_news = true;
+        }
+    }
+    passes.failures.failed += u64::from(news.is_news);
+    let is_known = old.is_some_and(|old| old.state == PageState::Known);
+    if news.is_news && is_known && stored.is_none() && answered.is_none() {
+        passes.fetches.add_first(None);
+    }
+    if new != stored {
+        update.failures_change = true;
+        match new {
+            Some(failures) => passes.changes.put(&tables::FAILURES, &page, &failures)?,
+            None => passes.changes.delete(&tables::FAILURES, &page)?,
+        }
+        let more = i64::from(new.is_some()) - i64::from(stored.is_some());
+        let failing = passes.failures.failing.checked_add_signed(more);
+        passes.failures.failing = failing.ok_or_else(|| StoreError::Damaged {
+            table: tables::FAILURES.name,
+            key: page.to_string(),
+            what: "the count of the last batch does not match".to_owned(),
+        })?;
+    }
+    Ok(news)
 }

@@ -3,93 +3,66 @@
 //! `passes` contains a diagram of the passes and the data between them.
 
 mod aliases;
-mod bad_records;
-mod batch_digest;
-mod batch_fetches;
 mod blocklist;
 mod canonical;
-mod citers;
-mod deduplicate;
-pub(in crate::engine) mod exchange;
-mod failed_run;
-mod failures;
+mod events;
+mod exchange;
 mod fetch_log;
 mod fetch_times;
-mod fields;
 mod forget;
 mod gather;
-mod intra_links;
-mod link_delta;
 mod links;
 mod loss;
-mod memory;
-mod naming;
-mod origins;
-mod page_update;
 mod pages;
 mod passes;
 mod pieces;
+pub(in crate::engine) mod processes;
 mod push;
-mod read_share;
 mod reading;
-mod record_order;
-mod refusal;
 mod reject_list;
 mod report;
 mod request;
 mod resolve;
-mod row_blocks;
 mod rows;
 mod run;
-mod seed_fetches;
-mod sent_aliases;
-mod sent_page_set;
 mod site_records;
-mod target_events;
 mod targets;
-pub(in crate::engine) mod team;
-mod totals;
 pub(in crate::engine) mod undo;
-mod urls;
-mod worker;
 mod yields;
 
 // Types of requests and answers that other crates declare.
 pub use seedbank_store::records::{BatchId, BatchKind};
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::engine::clock::now;
-use crate::engine::failing_watch::FailingWatch;
 use crate::engine::{Bank, Result};
 pub use aliases::AliasCounts;
 pub use blocklist::BlockedCounts;
 use blocklist::Blocklist;
+use exchange::Exchange;
 pub(in crate::engine) use fetch_log::KEPT_BATCHES;
 pub use fetch_log::LearnedCounts;
-use fetch_times::FetchTimes;
 pub use forget::{ForgetReport, ForgetRequest};
-use naming::writable_naming;
-use passes::Passes;
+use passes::{Passes, writable_naming};
+use processes::{Begin, receive_changes, run_in_all};
 pub use push::PushedBatch;
 use reading::{Inputs, Reading};
-pub use refusal::{RefusalReason, RefusedBatch};
 use reject_list::RejectList;
 pub(in crate::engine) use reject_list::list_of;
-pub use report::IngestReport;
 pub(in crate::engine) use report::readable;
+pub use report::{ClockDifference, IngestReport, RefusalReason, RefusedBatch};
 pub use request::IngestRequest;
-use run::{BatchInput, run_passes};
+use run::{BatchOptions, Coordinator, run_passes};
 use seedbank_algorithms::watch::Watch;
 pub use seedbank_formats::ingest::Format;
-use seedbank_formats::ingest::{Input, Source, site_list_source};
+use seedbank_formats::ingest::{Input, Naming, Source, Stop, site_list_source};
 use seedbank_store::records::{BatchRecord, Counters};
-use seedbank_store::tables::{self, PageSetKey};
+use seedbank_store::tables;
 use seedbank_store::{Changes, StoreError, Writer};
 pub use site_records::SiteCounts;
-use team::Team;
 pub use undo::UndoReport;
-use worker::{BatchOptions, Worker};
 
 impl Bank {
     /// Ingests a batch. If it fails, nothing has changed, but the bank remembers the last refused batch
@@ -109,7 +82,9 @@ impl Bank {
     ///
     /// [`again`]: IngestRequest::again
     pub fn ingest(&self, request: &IngestRequest) -> Result<IngestReport> {
-        let request = &*request.found(self.shared_watch())?;
+        let mut request = request.found(self.shared_watch())?;
+        self.wait_for_input(&mut request)?;
+        let request = &request;
         let mut sources = request.format.sources(&request.inputs);
         let of_pages = sources.len();
         sources.extend(request.sites.iter().map(site_list_source));
@@ -123,6 +98,20 @@ impl Bank {
             name: first_name(request),
         };
         self.ingest_from(request, inputs)
+    }
+
+    /// Waits for the first input that is no file, so that a stalled one does not keep other writers from the bank.
+    /// Inputs after it are waited for while they are read, since one process may write them one after another.
+    fn wait_for_input(&self, request: &mut IngestRequest) -> Result<()> {
+        let mut inputs = request.inputs_in_order().into_iter();
+        let Some(input) = inputs.find(|input| input.may_wait()) else {
+            return Ok(());
+        };
+        // Whoever writes the input should learn of a wrong path at once.
+        if let Err(error @ StoreError::NoBank(_)) = self.open_state() {
+            return Err(error.into());
+        }
+        Ok(input.wait(self.watch()).map_err(Stop::from)?)
     }
 
     /// Ingests a batch from the caller's own sources, as [`ingest`](Self::ingest) does from files.
@@ -174,75 +163,40 @@ impl Bank {
         mut inputs: Inputs<'_, '_>,
         begun: Instant,
     ) -> Result<IngestReport> {
-        let stops = FailingWatch::new(self.watch());
-        let watch: &dyn Watch = &stops;
-        let naming = writable_naming(writer)?;
-        let options = BatchOptions {
-            snapshot: request.snapshot,
-            as_of: request.as_of,
-        };
-        let team = Team::begin(
-            self.local_process(),
-            writer,
-            request.memory,
-            options,
-            &stops,
-        )?;
-        let folder = writer.spill_folder();
-        let exchange = team.exchange().cloned();
-        let mut passes = Passes::new(writer, folder, request.memory, watch, exchange)?;
-        let batch = passes.batch;
-        let rejects = RejectList::new(request.rejects.as_deref(), self.path(), batch)?;
-        let collector = passes.collector(Blocklist::load(writer)?);
-        for source in &mut *inputs.sources {
-            source.limit_memory(request.memory);
-        }
-        if inputs.of_pages == 1 && collector.may_number_nodes() {
-            inputs.sources[0].number_nodes(naming);
-        }
-        let mut worker = Worker::new(&mut passes, options);
-        let reading = Reading {
-            request,
-            inputs: &mut inputs,
-            naming,
-            rejects,
-        };
-        let (input, rejects) = reading.run(collector, &mut worker, &team)?;
-        let time = request.as_of.unwrap_or_else(now);
-        worker.passes.times = FetchTimes::of_batch(time, rejects, naming.sites);
-        let mut report = IngestReport {
+        let settings = Begin {
+            options: BatchOptions::new(request),
+            memory: request.memory,
             dry_run: request.dry_run,
-            blocked: input.blocked,
-            ..IngestReport::begun(name.to_owned(), kind, input.read)
         };
-        let batch_input = BatchInput {
-            time,
-            any_seed: input.any_seed,
+        let watch = self.watch();
+        let naming = writable_naming(writer)?;
+        let apply = |exchange: &Arc<Exchange>, watch: &dyn Watch| {
+            let (folder, memory) = (writer.spill_folder(), request.memory);
+            let exchange = Arc::clone(exchange);
+            let mut passes = Passes::new(writer, folder, memory, watch, exchange)?;
+            let mut report = IngestReport {
+                dry_run: request.dry_run,
+                ..IngestReport::begun(name.to_owned(), kind)
+            };
+            let report_of = &mut report;
+            let digest =
+                self.apply_batch(writer, &mut passes, request, &mut inputs, naming, report_of)?;
+            report.seconds = begun.elapsed().as_secs_f64();
+            let Some(digest) = digest.filter(|_| !request.dry_run) else {
+                return Ok((report, None));
+            };
+            let names = std::mem::take(&mut inputs.names);
+            let changes = finish_batch(passes, &report, *digest.as_bytes(), names)?;
+            Ok((report, Some(changes)))
         };
-        let digest = run_passes(
-            writer,
-            batch_input,
-            request,
-            &mut worker,
-            &team,
-            &mut report,
-        );
-        // A rejected batch has a list too.
-        let listed = passes.times.take_list().map(RejectList::finish);
-        let digest = digest?;
-        // The other processes have kept their changes.
-        drop(team);
-        if let Some(listed) = listed.transpose()? {
-            report.rejects_file = listed.file;
-            report.rejects_listed = listed.count;
-        }
-        report.seconds = begun.elapsed().as_secs_f64();
-        if report.same_as.is_some() || report.is_empty || request.dry_run {
+        let (mut report, changes) =
+            run_in_all(self.local_process(), writer, settings, watch, apply)?;
+        let Some((changes, counters)) = changes else {
             return Ok(report);
-        }
-        let (changes, counters) = finish_batch(passes, &report, *digest.as_bytes(), inputs.names)?;
+        };
         watch.stage("commit", None);
         watch.proceed()?;
+        let batch = counters.batch;
         let committed = writer.commit_batch(changes, counters);
         // An unpublished batch is committed too, so its list of bad records gets its name.
         let is_in = matches!(&committed, Ok(()) | Err(StoreError::Unpublished(_)));
@@ -254,6 +208,71 @@ impl Bank {
         report.batch = Some(batch);
         report.seconds = begun.elapsed().as_secs_f64();
         Ok(report)
+    }
+
+    /// Runs the passes of a batch in this process, which is process 0. Returns the digest of the batch; `None` if it
+    /// changes nothing.
+    fn apply_batch(
+        &self,
+        writer: &Writer,
+        passes: &mut Passes<'_>,
+        request: &IngestRequest,
+        inputs: &mut Inputs<'_, '_>,
+        naming: Naming,
+        report: &mut IngestReport,
+    ) -> Result<Option<blake3::Hash>> {
+        let rejects = RejectList::new(request.rejects.as_deref(), self.path(), passes.batch)?;
+        let collector = passes.collector(Blocklist::load(writer)?);
+        for source in &mut *inputs.sources {
+            source.limit_memory(request.memory);
+        }
+        if inputs.of_pages == 1 && collector.may_number_nodes() {
+            inputs.sources[0].number_nodes(naming);
+        }
+        let reading = Reading {
+            request,
+            inputs,
+            naming,
+            rejects,
+        };
+        let (found, collected, rejects) = reading.run(collector, passes)?;
+        let time = request.as_of.unwrap_or_else(now);
+        let time = passes.exchange.decide(|| Ok(time))?;
+        passes.times = passes.times_of(time, Some(rejects), naming.sites);
+        report.blocked = found.blocked;
+        report.read = found.read;
+        let options = BatchOptions::new(request);
+        let coordinator = Coordinator {
+            writer,
+            request,
+            report: &mut *report,
+        };
+        let digest = run_passes(
+            passes,
+            collected,
+            options,
+            found.any_seed,
+            Some(coordinator),
+        );
+        // A rejected batch has a list too.
+        let listed = passes.times.take_list().map(RejectList::finish);
+        let digest = digest?;
+        if digest.is_some() && !request.dry_run {
+            receive_changes(passes)?;
+        }
+        if let Some(time) = passes
+            .times
+            .batch()
+            .filter(|_| digest.is_some() && request.as_of.is_none())
+        {
+            let after = passes.fetches.last_fetch(Some(time));
+            report.clock = ClockDifference::new(time, writer.last_fetch()?, after);
+        }
+        if let Some(listed) = listed.transpose()? {
+            report.rejects_file = listed.file;
+            report.rejects_listed = listed.count;
+        }
+        Ok(digest)
     }
 }
 
@@ -269,8 +288,6 @@ fn finish_batch(
         mut changes,
         mut counters,
         site_ids,
-        changed,
-        former,
         batch,
         failures,
         fetches,
@@ -296,15 +313,13 @@ fn finish_batch(
     };
     changes.put(&tables::BATCHES, &batch, &record)?;
     site_ids.put(&mut changes)?;
-    changed.finish(PageSetKey::Changed(batch), true, &mut changes)?;
-    former.finish(PageSetKey::History(batch), false, &mut changes)?;
     counters.batch = batch;
     Ok((changes, counters))
 }
 
 fn first_name(request: &IngestRequest) -> String {
     match request.inputs.first().or(request.sites.as_ref()) {
-        Some(Input::File(path)) => path.file_name().map_or_else(
+        Some(Input::File(path) | Input::Pipe(path, _)) => path.file_name().map_or_else(
             || path.display().to_string(),
             |name| name.to_string_lossy().into_owned(),
         ),

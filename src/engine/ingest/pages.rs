@@ -1,9 +1,9 @@
 //! The pages pass writes the records of pages; the digests and sites passes write data derived from
 //! them.
 
-use super::fields::{Bytes, Fields, group};
-use super::page_update::PageUpdate;
+use super::events::{Bytes, Fields, group};
 use super::passes::{PageEvent, PagesEvent, Passes, SiteDelta, read_page};
+use super::pieces::PageUpdate;
 use crate::engine::Result;
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_formats::ingest::{Attribute, UncrawledOutlinks};
@@ -245,7 +245,7 @@ fn count_changes(
     let other = failures_change || old.map_or(is_new, |old| has_changed(old, new));
     if other || change.intra.is_some() {
         passes.counts.changed += 1;
-        passes.changed.push(page, &mut passes.changes)?;
+        passes.changed.push(page)?;
     }
     if other || change.intra.is_some() || change.uncrawled != 0 {
         delta.changed = true;
@@ -291,7 +291,7 @@ fn store_former(
     passes: &mut Passes<'_>,
 ) -> Result<()> {
     if let Some(was) = old.map(history_of).filter(|was| *was != history_of(new)) {
-        passes.former.push(page, &mut passes.changes)?;
+        passes.former.push(page)?;
         let key = (passes.batch, page);
         passes.changes.put(&tables::PAGE_HISTORY, &key, &was)?;
     }

@@ -30,35 +30,31 @@
 //! block are emitted once, with a bitmap of their places in the block.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use roaring::RoaringTreemap;
+use roaring::{RoaringBitmap, RoaringTreemap};
 use serde::{Deserialize, Serialize};
 
 use super::aliases::Aliases;
-use super::batch_fetches::BatchFetches;
 use super::blocklist::Blocklist;
-use super::exchange::shuffle::{Exchange, Shuffle};
-use super::exchange::stream::Stream;
-use super::failed_run::FailureCounts;
-use super::fetch_log::FetchLog;
+use super::events::{Bytes, Fields, read_state, state_byte};
+use super::exchange::{Exchange, GATHER_SHARES, LARGE, MEDIUM, SMALL, Shuffle, Stream, share_of};
+use super::fetch_log::{BatchFetches, FetchLog};
 use super::fetch_times::FetchTimes;
-use super::fields::{Bytes, Fields};
 use super::gather::InputCollector;
 use super::loss::Loss;
-use super::memory::{GATHER_SHARES, LARGE, MEDIUM, SMALL, share_of};
-use super::page_update::PageUpdate;
-use super::sent_page_set::BatchPageSet;
+use super::pieces::{FailureCounts, PageUpdate};
+use super::reject_list::{RejectList, SentRecords};
 use super::site_records::SiteCounts;
-use super::target_events::{read_state, state_byte};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest::{Naming, SUFFIX_LIST, SiteMode};
 use seedbank_store::links::{BLOCK_LEN, LinkKey};
 use seedbank_store::records::{BatchCounts, BatchId, Counters, PageState, SiteDefaults};
 use seedbank_store::tables::PageSetKey;
-use seedbank_store::{self, Changes, SiteIds, Sorted, Sorter, Store, StoreError};
+use seedbank_store::{self, Changes, PageSetWriter, SiteIds, Sorted, Sorter, Store, StoreError};
 
 /// Maximum size of a portion, in bytes: its URLs and links have 32-bit numbers.
 const MAX_PORTION: usize = 2 << 30;
@@ -68,8 +64,8 @@ pub(super) struct Passes<'a> {
     /// The bank before the batch.
     pub(super) store: &'a Store,
     pub(super) watch: &'a dyn Watch,
-    /// The other processes that run the same passes; `None` if there are none.
-    pub(super) exchange: Option<Arc<Exchange>>,
+    /// The processes that run the same passes.
+    pub(super) exchange: Arc<Exchange>,
     folder: PathBuf,
     share: usize,
     pub(super) changes: Changes,
@@ -127,14 +123,13 @@ impl<'a> Passes<'a> {
         folder: PathBuf,
         memory: usize,
         watch: &'a dyn Watch,
-        exchange: Option<Arc<Exchange>>,
+        exchange: Arc<Exchange>,
     ) -> Result<Self> {
         let counters = store.counters()?;
         let batch = counters.batch.checked_add(1);
         let batch = batch.ok_or(StoreError::Full("batch"))?;
         let share = share_of(memory);
-        let shuffle = |stream| shuffle_in(exchange.as_ref(), stream, &folder, share);
-        let page_set = |set, stream| BatchPageSet::new(set, exchange.as_ref(), stream);
+        let shuffle = |stream| Shuffle::new(&exchange, stream, &folder, share);
         let sorter = || Sorter::new(&folder, SMALL * share);
         let medium = || Sorter::new(&folder, MEDIUM * share);
         let large = || Sorter::new(&folder, LARGE * share);
@@ -148,8 +143,8 @@ impl<'a> Passes<'a> {
             counts: BatchCounts::default(),
             of_sites: SiteCounts::default(),
             batch,
-            changed: page_set(PageSetKey::Changed(batch), Stream::Changed),
-            former: page_set(PageSetKey::History(batch), Stream::Former),
+            changed: BatchPageSet::new(shuffle(Stream::PageSet)),
+            former: BatchPageSet::new(shuffle(Stream::PageSet)),
             forgotten: Forgotten::default(),
             times: FetchTimes::none(),
             failures: FailureCounts::load(store)?,
@@ -180,18 +175,21 @@ impl<'a> Passes<'a> {
         InputCollector::new(portion, self.large_sorter(), sent, blocklist)
     }
 
-    /// Creates the sort of a stream.
-    pub(super) fn shuffle(&self, stream: Stream) -> Shuffle {
-        shuffle_in(self.exchange.as_ref(), stream, &self.folder, self.share)
+    /// Returns the times of a batch. Process 0 has the list of bad and stale records.
+    pub(super) fn times_of(
+        &self,
+        batch: u64,
+        list: Option<RejectList>,
+        sites: SiteMode,
+    ) -> FetchTimes {
+        let sent = || SentRecords::new(self.shuffle(Stream::Stale));
+        let sent = (!self.exchange.is_alone()).then(sent);
+        FetchTimes::of_batch(batch, list, sent, sites)
     }
 
-    /// Sends the entries of the step that ends to the processes that own them.
-    pub(super) fn flush(&mut self) -> Result<()> {
-        for shuffle in [&mut self.records, &mut self.targets, &mut self.citers] {
-            shuffle.flush()?;
-        }
-        self.changed.flush()?;
-        self.former.flush()
+    /// Creates the sort of a stream.
+    pub(super) fn shuffle(&self, stream: Stream) -> Shuffle {
+        Shuffle::new(&self.exchange, stream, &self.folder, self.share)
     }
 
     /// Creates a sorter for every link of the batch.
@@ -210,18 +208,6 @@ impl<'a> Passes<'a> {
         Ok(self
             .sites
             .push(&site.0.to_be_bytes(), &seedbank_store::pack(delta)?)?)
-    }
-}
-
-fn shuffle_in(
-    exchange: Option<&Arc<Exchange>>,
-    stream: Stream,
-    folder: &Path,
-    share: usize,
-) -> Shuffle {
-    match exchange {
-        Some(exchange) => Shuffle::of_stream(exchange, stream),
-        None => Shuffle::Local(Sorter::new(folder, stream.shares() * share)),
     }
 }
 
@@ -362,4 +348,84 @@ pub(super) struct SiteDelta {
     pub(super) given: Option<SiteDefaults>,
     pub(super) known_quality: i64,
     pub(super) crawled_quality: i64,
+}
+
+// Sets of pages of a batch.
+
+/// A set of pages that are added in the order of their sites. Process 0 writes it.
+pub(super) struct BatchPageSet {
+    /// Bitmaps of pages by site.
+    sites: Shuffle,
+    open: Option<(SiteId, RoaringBitmap)>,
+}
+
+impl BatchPageSet {
+    pub(super) const fn new(sites: Shuffle) -> Self {
+        Self { sites, open: None }
+    }
+
+    pub(super) fn push(&mut self, page: PageId) -> Result<()> {
+        match &mut self.open {
+            Some((site, pages)) if *site == page.site() => {
+                pages.insert(page.index());
+                Ok(())
+            }
+            _ => {
+                let next = (page.site(), RoaringBitmap::from_iter([page.index()]));
+                let full = self.open.replace(next);
+                self.add(full)
+            }
+        }
+    }
+
+    fn add(&mut self, full: Option<(SiteId, RoaringBitmap)>) -> Result<()> {
+        if let Some((site, pages)) = full {
+            let mut bytes = Vec::with_capacity(pages.serialized_size());
+            // Writing to memory does not fail.
+            pages
+                .serialize_into(&mut bytes)
+                .map_err(|_| EngineError::Internal("a bitmap cannot be written"))?;
+            self.sites.push(&site.0.to_be_bytes(), &bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the set in all processes, and returns it in process 0; elsewhere it is empty.
+    pub(super) fn finish(
+        &mut self,
+        set: PageSetKey,
+        changes: &mut Changes,
+    ) -> Result<PageSetWriter> {
+        let last = self.open.take();
+        self.add(last)?;
+        let mut sites = self.sites.take()?;
+        let invalid = |_| EngineError::Internal("a bitmap in temporary data is invalid");
+        let mut writer = PageSetWriter::new(set);
+        while let Some((key, value)) = sites.next_entry()? {
+            let site = Fields(key).site()?;
+            for index in RoaringBitmap::deserialize_from(value).map_err(invalid)? {
+                writer.push(PageId::new(site, index), changes)?;
+            }
+        }
+        Ok(writer)
+    }
+}
+
+// How a bank delimits pages and sites.
+
+/// Returns how the bank delimits pages and sites. Fails if this build does so differently.
+///
+/// Another suffix list changes thousands of registrable domains. Of bare hosts it changes only
+/// those few that are `www.` and a public suffix in only one of the lists, which is not a reason to
+/// reject a bank.
+pub(super) fn writable_naming(store: &Store) -> Result<Naming> {
+    let settings = store.settings()?;
+    let naming = crate::engine::naming(&settings)?;
+    if naming.sites == SiteMode::Domain && settings.suffix_list != SUFFIX_LIST {
+        return Err(EngineError::SuffixList {
+            bank: settings.suffix_list,
+            build: SUFFIX_LIST.to_owned(),
+        });
+    }
+    Ok(naming)
 }

@@ -1,13 +1,19 @@
 //! Pieces of records between passes: input about a page, and its targets as gaps.
 
+use rayon::iter::ParallelIterator;
+use rayon::slice::ParallelSliceMut;
 use serde::{Deserialize, Serialize};
 
-use super::failed_run::FailedRun;
-use super::fields::Bytes;
-use super::origins::Origin;
-use super::page_update::PageUpdate;
+use super::events::Bytes;
+use super::fetch_times::{FetchTimes, order_of_time};
 use crate::engine::{EngineError, Result};
-use seedbank_store::Sorter;
+use seedbank_algorithms::fetch_status::FetchStatus;
+use seedbank_algorithms::page::{AliasBy, PageId};
+use seedbank_algorithms::yields::Yield;
+use seedbank_formats::ingest::{Attribute, FailedFetches, Interner, UncrawledOutlinks, UrlNumber};
+use seedbank_store::records::{Failures, PageState};
+use seedbank_store::seed_fetches::SeedFetch;
+use seedbank_store::{self, Hash128, Sorter, Store, StoreError, tables};
 
 /// Input about one URL, without its links.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -101,5 +107,549 @@ impl Iterator for Gaps<'_> {
             }
         }
         None
+    }
+}
+
+// URLs of a portion by number, and in key order.
+
+/// The absence of a number.
+const NONE: u32 = u32::MAX;
+
+/// URLs of a portion.
+pub(super) struct Urls {
+    interner: Interner,
+    /// Known flags of each URL.
+    flags: Vec<u8>,
+    /// Numbers of URLs by their numbers in the current block.
+    of_block: Vec<u32>,
+}
+
+impl Urls {
+    /// Creates an empty set, for blocks whose interners are like this one.
+    pub(super) const fn new(interner: Interner) -> Self {
+        Self {
+            interner,
+            flags: Vec::new(),
+            of_block: Vec::new(),
+        }
+    }
+
+    /// Starts another block.
+    pub(super) fn start_block(&mut self, block: &Interner) {
+        self.of_block.clear();
+        self.of_block.resize(block.len(), NONE);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.interner.len()
+    }
+
+    /// Returns the number of a URL of the block, and adds `flags` to its flags.
+    pub(super) fn number(&mut self, block: &Interner, number: UrlNumber, flags: u8) -> u32 {
+        let mut found = self.of_block[number as usize];
+        if found == NONE {
+            found = self.interner.import(block, number);
+            self.of_block[number as usize] = found;
+            self.flags.resize(self.interner.len(), 0);
+        }
+        self.flags[found as usize] |= flags;
+        found
+    }
+
+    /// Returns the memory usage in bytes, including sorting and the hashes for comparing records.
+    pub(super) fn bytes(&self) -> usize {
+        let of_url = size_of::<Ordered>() + 2 * size_of::<u32>() + size_of::<u128>();
+        self.interner.bytes() + self.interner.len() * of_url
+    }
+
+    /// Writes a URL's key (site, NUL byte, the rest) to `key`, and returns its flags.
+    pub(super) fn key(&self, number: u32, key: &mut Vec<u8>) -> u8 {
+        let (site, local) = self.interner.parts(number);
+        key.clear();
+        key.extend_from_slice(site.as_bytes());
+        key.push(0);
+        key.extend_from_slice(local.as_bytes());
+        self.flags[number as usize]
+    }
+
+    /// Returns the length of a URL's key, in bytes.
+    pub(super) fn key_length(&self, number: u32) -> usize {
+        let (site, local) = self.interner.parts(number);
+        site.len() + 1 + local.len()
+    }
+
+    /// Returns the URLs that are used or have one of the flags, in key order.
+    pub(super) fn order(&self, used: &[bool], flags: u8) -> Vec<u32> {
+        // Names contain no NUL byte, so they sort as the keys, in which one follows them.
+        let ranks = self.interner.site_ranks();
+        let wanted = (0..).zip(&self.flags).zip(used);
+        let wanted = wanted.filter(|((_, of_url), used)| **used || **of_url & flags != 0);
+        let of_url = wanted.map(|((number, _), _)| Ordered {
+            site: ranks[self.interner.site_of(number) as usize],
+            number,
+            head: 0,
+        });
+        let mut order: Vec<Ordered> = of_url.collect();
+        order.par_sort_unstable_by_key(|url| (url.site, url.number));
+        order
+            .par_chunk_by_mut(|a, b| a.site == b.site)
+            .for_each(|of_site| self.sort_site(of_site));
+        order.into_iter().map(|url| url.number).collect()
+    }
+
+    /// Sorts the URLs of a site. They share a prefix, so the 16 bytes after it decide most
+    /// comparisons.
+    fn sort_site(&self, urls: &mut [Ordered]) {
+        let text = |number: u32| self.interner.local(number).as_bytes();
+        let Some((first, others)) = urls.split_first() else {
+            return;
+        };
+        let first = text(first.number);
+        let alike = others.iter().fold(first.len(), |alike, other| {
+            let both = first[..alike].iter().zip(text(other.number));
+            both.take_while(|(a, b)| a == b).count()
+        });
+        let after = |number: u32| &text(number)[alike..];
+        for url in &mut *urls {
+            let mut head = [0; 16];
+            let rest = after(url.number);
+            let length = rest.len().min(head.len());
+            head[..length].copy_from_slice(&rest[..length]);
+            url.head = u128::from_be_bytes(head);
+        }
+        urls.par_sort_unstable_by(|a, b| {
+            let texts = || after(a.number).cmp(after(b.number));
+            a.head.cmp(&b.head).then_with(texts)
+        });
+    }
+
+    /// Removes all URLs, but stays in the block.
+    pub(super) fn clear(&mut self) {
+        self.interner.clear();
+        self.flags.clear();
+        self.of_block.fill(NONE);
+    }
+}
+
+/// A URL that is being sorted.
+struct Ordered {
+    /// The rank of its site.
+    site: u32,
+    number: u32,
+    head: u128,
+}
+
+// Order of several records of one page with the same fetch time: the largest counts.
+//
+// The result of a batch must not depend on the order of its records, so records of one page need a
+// total order that depends only on their content. They are compared by fetch time; at equal times,
+// or without, by the length of their canonical form; at equal lengths by its hash. The canonical
+// form consists of the packed attributes and the keys of the URLs to which the page links or
+// leads. These URLs are normalised, so their spelling does not matter, nor does their order: the
+// hash covers the sum of their hashes.
+
+/// The size of a record in its canonical form, and its hash. Records of equal order have the same
+/// content.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(super) struct RecordOrder {
+    pub(super) bytes: u64,
+    pub(super) hash: [u8; 16],
+}
+
+impl RecordOrder {
+    /// Returns the order of a record without links.
+    pub(super) fn of_update(update: &PageUpdate) -> Result<Self> {
+        Ok(Self::new(&update.digest_bytes()?, 0, 0))
+    }
+
+    /// `links` is the length of the keys of the record's URLs in bytes, `sum` the sum of their
+    /// hashes.
+    fn new(attributes: &[u8], links: u64, sum: u128) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(attributes);
+        hasher.update(&sum.to_be_bytes());
+        Self {
+            bytes: attributes.len() as u64 + links,
+            hash: first_half(&hasher.finalize()).to_be_bytes(),
+        }
+    }
+}
+
+/// Computes the order of the records of a portion. Each URL is hashed once.
+pub(super) struct RecordHasher {
+    /// Hashes of URLs by number; 0 if not computed. Empty until the first record.
+    hashes: Vec<u128>,
+    key: Vec<u8>,
+}
+
+impl RecordHasher {
+    pub(super) const fn new() -> Self {
+        Self {
+            hashes: Vec::new(),
+            key: Vec::new(),
+        }
+    }
+
+    /// Returns the order of a record with distinct `targets`, given by their numbers among `urls`.
+    pub(super) fn order_of(
+        &mut self,
+        update: &PageUpdate,
+        targets: &[u32],
+        urls: &Urls,
+    ) -> Result<RecordOrder> {
+        let (mut links, mut sum) = (0, 0_u128);
+        for target in targets {
+            links += urls.key_length(*target) as u64;
+            sum = sum.wrapping_add(self.hash_of(*target, urls));
+        }
+        Ok(RecordOrder::new(&update.digest_bytes()?, links, sum))
+    }
+
+    /// Returns the hash of a URL's key.
+    pub(super) fn hash_of(&mut self, url: u32, urls: &Urls) -> u128 {
+        self.hashes.resize(urls.len(), 0);
+        let hash = &mut self.hashes[url as usize];
+        if *hash == 0 {
+            urls.key(url, &mut self.key);
+            *hash = first_half(&blake3::hash(&self.key));
+        }
+        *hash
+    }
+}
+
+fn first_half(hash: &blake3::Hash) -> u128 {
+    let mut half = [0; 16];
+    half.copy_from_slice(&hash.as_bytes()[..16]);
+    u128::from_be_bytes(half)
+}
+
+// How crawlers came to the fetches of a batch, in the input.
+
+/// How a crawler came to a fetch. Pages are numbers of URLs in a portion, then ranks, then ids.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Origin {
+    /// Whether the fetch failed.
+    pub(super) failed: bool,
+    seed: u64,
+    via: Option<u64>,
+    depth: Option<u32>,
+    /// Hash of the URLs and the depth, which does not depend on ids.
+    hash: u64,
+}
+
+impl Origin {
+    pub(super) const fn new(failed: bool, seed: u32, via: Option<u32>, depth: Option<u32>) -> Self {
+        let via = match via {
+            Some(via) => Some(via as u64),
+            None => None,
+        };
+        Self {
+            failed,
+            seed: seed as u64,
+            via,
+            depth,
+            hash: 0,
+        }
+    }
+
+    /// Replaces the numbers of pages.
+    pub(super) fn renumbered(self, mut number: impl FnMut(u64) -> Result<u64>) -> Result<Self> {
+        Ok(Self {
+            seed: number(self.seed)?,
+            via: self.via.map(number).transpose()?,
+            ..self
+        })
+    }
+
+    /// Sets the hash, given that of a URL by its number.
+    pub(super) fn hashed(self, mut hash: impl FnMut(u64) -> Result<u128>) -> Result<Self> {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&hash(self.seed)?.to_be_bytes());
+        let via = self.via.map(hash).transpose()?;
+        hasher.update(&via.unwrap_or(0).to_be_bytes());
+        hasher.update(&self.depth.map_or(u64::MAX, u64::from).to_be_bytes());
+        let mut first = [0; 8];
+        first.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
+        Ok(Self {
+            hash: u64::from_be_bytes(first),
+            ..self
+        })
+    }
+
+    const fn fetch(self) -> SeedFetch {
+        SeedFetch {
+            seed: PageId(self.seed),
+            via: match self.via {
+                Some(via) => Some(PageId(via)),
+                None => None,
+            },
+            depth: self.depth,
+        }
+    }
+}
+
+/// Returns the origin of the fetch of a page at a time, in seconds. Another record of the same fetch may tell it,
+/// such as a line of a log beside an archive. Of several, the first in the order of hashes counts.
+pub(super) fn origin_of(
+    origins: &[(u64, Origin)],
+    failed: bool,
+    at: Option<u64>,
+    times: &FetchTimes,
+) -> Option<SeedFetch> {
+    let at = at?;
+    let is_same = |(order, origin): &&(u64, Origin)| {
+        origin.failed == failed && times.seconds(*order) == Some(at)
+    };
+    let first = origins.iter().filter(is_same).min_by_key(|of| of.1.hash);
+    first.map(|(_, origin)| origin.fetch())
+}
+
+/// Appends origins to the bytes of a record in a batch's digest. Without any, the digest is that of before they
+/// existed.
+pub(super) fn put_origins(origins: &[(u64, Origin)], bytes: &mut Vec<u8>) {
+    let key = |(order, origin): &(u64, Origin)| (*order, origin.failed, origin.hash);
+    let mut keys: Vec<_> = origins.iter().map(key).collect();
+    keys.sort_unstable();
+    for (order, failed, hash) in keys {
+        bytes.extend_from_slice(&order.to_le_bytes());
+        bytes.push(u8::from(failed));
+        bytes.extend_from_slice(&hash.to_le_bytes());
+    }
+}
+
+// Update of a page by a canonical record, without URL and outlinks.
+
+/// Update of a page by a canonical record, without URL and outlinks.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent properties of a record"
+)]
+pub(super) struct PageUpdate {
+    /// Whether it replaces the page's outlinks.
+    pub(super) links: bool,
+    pub(super) crawled: bool,
+    pub(super) gone: bool,
+    pub(super) spam: Option<bool>,
+    pub(super) clicks: Option<u64>,
+    pub(super) uncrawled: UncrawledOutlinks,
+    pub(super) digest: Option<Hash128>,
+    /// If the page becomes an alias of its only target, the reason.
+    pub(super) alias: Option<AliasBy>,
+    /// The quality, in ten-thousandths.
+    pub(super) quality: Attribute<u16>,
+    /// The time of the fetch in seconds since 1970; `None` if the page keeps its time. Set in the links pass.
+    pub(super) fetched: Option<u64>,
+    /// What fetches of the page brought so far, if the record has it.
+    pub(super) sums: Option<Yield>,
+    /// Whether fetches failed, and nothing else is known: the page keeps its state.
+    pub(super) only_failed: bool,
+    /// Whether the failed fetches of the page change. Set in the links pass.
+    pub(super) failures_change: bool,
+}
+
+impl PageUpdate {
+    /// Returns the state of a page after the update. `old` is `None` for a new page.
+    pub(super) fn state_after(&self, old: Option<PageState>) -> PageState {
+        match old {
+            _ if self.gone => PageState::Gone,
+            _ if self.alias.is_some() => PageState::Alias,
+            _ if self.crawled => PageState::Crawled,
+            // Attributes alone do not change these states.
+            Some(state @ (PageState::Crawled | PageState::Alias)) => state,
+            Some(PageState::Gone) if self.only_failed => PageState::Gone,
+            _ => PageState::Known,
+        }
+    }
+
+    /// Whether it determines the page's links. A page that is gone or an alias has none.
+    pub(super) const fn sets_links(&self) -> bool {
+        self.links || self.gone || self.alias.is_some()
+    }
+
+    /// Whether it reports what a fetch found. Attributes alone do not.
+    pub(super) const fn is_fetch(&self) -> bool {
+        self.crawled || self.gone || self.alias.is_some()
+    }
+
+    /// Returns its bytes in a batch's digest. Without a quality and sums, they are the same as before
+    /// these existed, so that old batches are still recognised.
+    pub(super) fn digest_bytes(&self) -> Result<Vec<u8>> {
+        let mut bytes = seedbank_store::pack(&(
+            self.links,
+            self.crawled,
+            self.gone,
+            self.spam,
+            self.clicks,
+            self.uncrawled,
+            self.digest,
+            self.alias,
+        ))?;
+        if !self.quality.is_absent() {
+            bytes.extend(seedbank_store::pack(&self.quality)?);
+        }
+        if let Some(sums) = &self.sums {
+            bytes.extend(seedbank_store::pack(sums)?);
+        }
+        Ok(bytes)
+    }
+
+    pub(super) const GONE: Self = Self {
+        links: true,
+        crawled: false,
+        gone: true,
+        spam: None,
+        clicks: None,
+        uncrawled: UncrawledOutlinks::Absent,
+        digest: None,
+        alias: None,
+        quality: Attribute::Absent,
+        fetched: None,
+        sums: None,
+        only_failed: false,
+        failures_change: false,
+    };
+
+    /// Update of a page whose fetches failed.
+    pub(super) const FAILED: Self = Self {
+        links: false,
+        gone: false,
+        only_failed: true,
+        ..Self::GONE
+    };
+
+    /// Update of a page that a list of links contains as a target, which keeps the page's own
+    /// links.
+    pub(super) const NAMED: Self = Self {
+        links: false,
+        crawled: true,
+        gone: false,
+        ..Self::GONE
+    };
+}
+
+// Failed fetches in the input, and their counts.
+
+/// Consecutive failed fetches of a page in the input. Times are ascending numbers
+/// ([`order_of_time`]); 0 for that of the batch, or for the first one if it is the last one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub(super) struct FailedRun {
+    last: u64,
+    status: FetchStatus,
+    count: u32,
+    since: u64,
+}
+
+impl From<FailedFetches> for FailedRun {
+    fn from(failures: FailedFetches) -> Self {
+        Self {
+            last: failures.last.map_or(0, order_of_time),
+            status: failures.status,
+            count: failures.count,
+            since: failures.since.map_or(0, order_of_time),
+        }
+    }
+}
+
+impl FailedRun {
+    /// Whether its time is known.
+    pub(super) const fn is_dated(&self) -> bool {
+        self.last > 0
+    }
+
+    /// Returns them with times in seconds; `None` if records have no times.
+    pub(super) fn resolve(&self, times: &FetchTimes) -> Option<Failures> {
+        let last = times.seconds(self.last)?;
+        let since = if self.since > 0 {
+            times.seconds(self.since)?.min(last)
+        } else {
+            last
+        };
+        Some(Failures {
+            status: self.status,
+            count: self.count,
+            since,
+            last,
+        })
+    }
+}
+
+/// Appends failed fetches to the bytes of a record in a batch's digest. Without any, the digest is that of
+/// before they existed.
+pub(super) fn put_failed_runs(runs: &[FailedRun], bytes: &mut Vec<u8>) {
+    let mut runs = runs.to_vec();
+    runs.sort_unstable();
+    for run in runs {
+        bytes.extend_from_slice(&run.last.to_le_bytes());
+        bytes.extend_from_slice(&run.status.code().to_le_bytes());
+        bytes.extend_from_slice(&run.count.to_le_bytes());
+        bytes.extend_from_slice(&run.since.to_le_bytes());
+    }
+}
+
+/// Counts of failed fetches.
+pub(super) struct FailureCounts {
+    /// Whether a page of the bank had failed fetches before the batch. If not, nothing is looked up.
+    pub(super) any: bool,
+    /// Number of pages with a failed fetch in the batch.
+    pub(super) failed: u64,
+    /// Number of pages with failed fetches after the batch.
+    pub(super) failing: u64,
+}
+
+impl FailureCounts {
+    pub(super) fn load(store: &Store) -> Result<Self, StoreError> {
+        let last = store.counters()?.batch;
+        let failing = match last {
+            0 => 0,
+            last => store.need(&tables::BATCHES, &last)?.failing,
+        };
+        Ok(Self {
+            any: failing > 0,
+            failed: 0,
+            failing,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use seedbank_formats::ingest::Location;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Compares with keys in a map: names that are prefixes of others, URLs that are, and URLs
+        /// that agree in more bytes than a head has.
+        #[test]
+        fn urls_come_in_the_order_of_their_keys(
+            urls in proptest::collection::btree_map(
+                ("[a-b.]{1,3}", "0(/aaaaaaaaaaaaaaaaaaa|/b)?[a-b/]{0,14}"),
+                (0_u8..4, any::<bool>()),
+                0..300,
+            ),
+        ) {
+            let mut portion = Urls::new(Interner::default());
+            let mut used = Vec::new();
+            let mut expected = BTreeMap::new();
+            // In another order than that of the keys.
+            let mut urls: Vec<_> = urls.into_iter().collect();
+            urls.sort_by_key(|((_, local), _)| local.bytes().rev().collect::<Vec<u8>>());
+            for ((site, local), (flags, is_used)) in urls {
+                let number = portion.interner.number(&Location { site, local });
+                portion.flags.push(flags);
+                used.push(is_used);
+                let mut key = Vec::new();
+                portion.key(number, &mut key);
+                if is_used || flags & 2 != 0 {
+                    expected.insert(key, number);
+                }
+            }
+            let expected: Vec<u32> = expected.into_values().collect();
+            prop_assert_eq!(portion.order(&used, 2), expected);
+        }
     }
 }

@@ -14,11 +14,19 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::events::{Bytes, Fields};
+use super::exchange::Shuffle;
+use crate::engine::error::BadRecords;
 use crate::engine::{EngineError, Result};
-use seedbank_formats::ingest::{MAX_LISTED_REJECTS, Reject, RejectWriter};
+use seedbank_formats::ingest::{
+    DetectedFormat, DetectedInput, Format, MAX_LISTED_REJECTS, ReadError, ReadSummary, Reject,
+    RejectWriter, Source,
+};
 use seedbank_store::records::BatchId;
+use seedbank_store::sync_folder;
 
 /// Maximum number of attempts at one batch that have files.
 const MOST_ATTEMPTS: u32 = 1_000;
@@ -136,7 +144,7 @@ impl RejectList {
                 let out = writer.finish().map_err(write_error(&path))?;
                 if let ListedIn::Folder(folder, _) = &self.place {
                     out.get_ref().sync_all().map_err(write_error(&path))?;
-                    sync(folder).map_err(write_error(folder))?;
+                    sync_folder(folder).map_err(write_error(folder))?;
                 }
                 Some(path)
             }
@@ -162,11 +170,6 @@ fn remove(path: &Path) -> io::Result<()> {
         Ok(found) if !found.is_dir() => fs::remove_file(path),
         _ => Ok(()),
     }
-}
-
-/// Makes the entries of a folder durable.
-fn sync(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
 }
 
 /// Creates the file of the next attempt.
@@ -211,7 +214,7 @@ pub(super) fn name_after(batch: BatchId, attempt: PathBuf) -> PathBuf {
         return attempt;
     }
     // Best effort: after a crash the file may still have its old name.
-    let _ = path.parent().map(sync);
+    let _ = path.parent().map(sync_folder);
     path
 }
 
@@ -222,4 +225,120 @@ pub(super) fn write_error(path: &Path) -> impl Fn(io::Error) -> EngineError {
         path: path.clone(),
         source,
     }
+}
+
+// Errors about bad records of a rejected batch.
+
+/// Describes the bad records of a batch that was read to its end, or until most were bad.
+pub(super) fn bad_records(
+    read: &ReadSummary,
+    listed: Listed,
+    sources: &[Box<dyn Source + '_>],
+    format: &Format,
+) -> Box<BadRecords> {
+    let (source, first) = listed.first.unzip();
+    let source = source.and_then(|number| sources.get(number as usize));
+    let seen = source.and_then(|source| source.detected());
+    Box::new(BadRecords {
+        count: read.rejected(),
+        records: read.records,
+        reasons: read.rejects.clone(),
+        first,
+        file: listed.file,
+        seen: seen.filter(|seen| is_other(seen, format)),
+        unknown_fields: read.unknown_fields.clone(),
+    })
+}
+
+/// Whether an input has another format than the one in which it was read.
+const fn is_other(seen: &DetectedInput, format: &Format) -> bool {
+    !matches!(
+        (format, seen.format),
+        (
+            Format::JsonLines | Format::Auto { .. },
+            DetectedFormat::JsonLines
+        ) | (
+            Format::Links { .. },
+            DetectedFormat::Links | DetectedFormat::Pages
+        ) | (Format::Urls | Format::Auto { .. }, DetectedFormat::Urls)
+            | (
+                Format::Cdx | Format::Cdxj | Format::Auto { .. },
+                DetectedFormat::Cdx | DetectedFormat::Cdxj
+            )
+            | (
+                Format::Nutch | Format::Auto { .. },
+                DetectedFormat::Nutch(_)
+            )
+            | (
+                Format::Heritrix | Format::HeritrixLinks | Format::Auto { .. },
+                DetectedFormat::CrawlLog
+            )
+            | (
+                Format::Browsertrix | Format::Auto { .. },
+                DetectedFormat::Browsertrix
+            )
+    )
+}
+
+/// Converts errors of reading other than bad records.
+pub(super) fn unread(error: ReadError<EngineError>) -> EngineError {
+    match error {
+        ReadError::Input(error) => error.into(),
+        ReadError::Interrupted(error) => error.into(),
+        ReadError::Sink(error) => error,
+        ReadError::MostAreBad(_) => EngineError::Internal(
+            "reading ended because of bad records, which must be handled before",
+        ),
+    }
+}
+
+// Bad and stale records on their way to process 0, which lists those of all processes.
+
+/// Records that process 0 lists, as far as it lists any.
+pub(super) struct SentRecords {
+    sent: Shuffle,
+    count: u64,
+}
+
+impl SentRecords {
+    pub(super) const fn new(sent: Shuffle) -> Self {
+        Self { sent, count: 0 }
+    }
+
+    /// Adds a record. Records are listed in the order of `place`, and those of one place in the order in which they are
+    /// added. After as many as process 0 lists, it does nothing.
+    pub(super) fn push<T: Serialize>(
+        &mut self,
+        place: u64,
+        record: impl FnOnce() -> Result<T>,
+    ) -> Result<()> {
+        if self.count == MAX_LISTED_REJECTS {
+            return Ok(());
+        }
+        self.count += 1;
+        let key = Bytes::default().u64(place).u64(self.count);
+        let record = serde_json::to_vec(&record()?).map_err(|_| unreadable())?;
+        Ok(self.sent.push(&key, &record)?)
+    }
+
+    /// Calls `list` in process 0 with the records of all processes and their places. All processes call it.
+    pub(super) fn list<T: DeserializeOwned>(
+        &mut self,
+        mut list: impl FnMut(u64, T) -> Result<()>,
+    ) -> Result<()> {
+        let mut entries = self.sent.take()?;
+        let mut listed = 0;
+        while listed < MAX_LISTED_REJECTS
+            && let Some((key, value)) = entries.next_entry()?
+        {
+            let record = serde_json::from_slice(value).map_err(|_| unreadable())?;
+            list(Fields(key).u64()?, record)?;
+            listed += 1;
+        }
+        Ok(())
+    }
+}
+
+const fn unreadable() -> EngineError {
+    EngineError::Internal("a listed record in temporary data is invalid")
 }

@@ -1,6 +1,5 @@
 //! What to ingest, and how.
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -92,23 +91,30 @@ impl IngestRequest {
 }
 
 impl IngestRequest {
+    /// Returns all inputs in the order in which they are read.
+    pub(super) fn inputs_in_order(&mut self) -> Vec<&mut Input> {
+        let (mut first, mut after) = (Vec::new(), Vec::new());
+        match &mut self.format {
+            Format::Links { pages } => after.extend(pages),
+            Format::BvGraph { urls } => first.extend(urls),
+            Format::CcGraph { vertices, ranks } => first.extend(vertices.iter_mut().chain(ranks)),
+            _ => {}
+        }
+        first.extend(self.inputs.iter_mut().chain(after).chain(&mut self.sites));
+        first
+    }
+
     /// Returns the request with the remote files that its addresses lead to.
-    pub(super) fn found(&self, watch: Arc<dyn Watch + Send>) -> Result<Cow<'_, Self>> {
-        let accompanying: Vec<&Input> = match &self.format {
-            Format::Links { pages } => pages.iter().collect(),
-            Format::BvGraph { urls } => urls.iter().collect(),
-            Format::CcGraph { vertices, ranks } => vertices.iter().chain(ranks).collect(),
-            _ => Vec::new(),
-        };
-        let mut all = self.inputs.iter().chain(&self.sites).chain(accompanying);
+    pub(super) fn found(&self, watch: Arc<dyn Watch + Send>) -> Result<Self> {
+        let mut found = self.clone();
+        let mut all = found.inputs_in_order().into_iter();
         if all.all(|input| address_of(input).is_none()) {
-            return Ok(Cow::Borrowed(self));
+            return Ok(found);
         }
         let is_graph = matches!(self.format, Format::BvGraph { .. });
         if is_graph && self.inputs.iter().any(|input| address_of(input).is_some()) {
             return Err(RequestError::RemoteGraph.into());
         }
-        let mut found = self.clone();
         let mut inputs = Inputs::new(watch);
         inputs.replace(&mut found.inputs)?;
         if let Some(sites) = &mut found.sites {
@@ -124,7 +130,7 @@ impl IngestRequest {
             }
             _ => {}
         }
-        Ok(Cow::Owned(found))
+        Ok(found)
     }
 }
 

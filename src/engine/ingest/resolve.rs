@@ -7,23 +7,21 @@
 
 use std::collections::BTreeMap;
 
-use roaring::RoaringTreemap;
+use roaring::{RoaringBitmap, RoaringTreemap};
 
 use super::canonical::{PAGE, PIECE, by_record, split_key};
-use super::deduplicate::of_portion;
-use super::exchange::shuffle::Shuffle;
-use super::exchange::stream::Stream;
-use super::fields::{Fields, group};
-use super::gather::HAS_RECORD;
+use super::events::{Fields, group, target_event};
+use super::exchange::{Exchange, Shuffle, Stream};
+use super::gather::{CollectedInput, HAS_RECORD};
 use super::passes::{PageEvent, Passes, SiteDelta, page_event};
-use super::pieces::{Gaps, PageInput, put_gap, put_input, take_input};
-use super::site_records::SortedSiteRecords;
-use super::target_events::target_event;
+use super::pieces::{Gaps, PageInput, RecordOrder, put_gap, put_input, take_input};
+use super::site_records::{SiteRecords, SortedSiteRecords};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::SiteAttributes;
 use seedbank_store::records::{PageState, SiteDefaults, SiteRecord};
-use seedbank_store::{self, Sorted, tables};
+use seedbank_store::{self, Sorted, Sorter, tables};
 
 /// The page of a node without a valid URL.
 const NO_PAGE: PageId = PageId(u64::MAX);
@@ -137,17 +135,11 @@ pub(super) fn resolve(
         finish_site(site, passes)?;
     }
     apply_sites_before(site_records, None, passes)?;
-    numbers.flush()?;
     let superseded_count = superseded.len();
-    if let Some(exchange) = &passes.exchange {
-        let mut sent = Shuffle::of_stream(exchange, Stream::Superseded);
-        for place in std::mem::take(&mut superseded) {
-            sent.push(&place.to_be_bytes(), &[])?;
-        }
-        sent.flush()?;
-        passes.fetches.send_new_pages(exchange)?;
-        passes.aliases.send_named(exchange)?;
-    }
+    let exchange = &passes.exchange;
+    let superseded = exchange.send_sets(by_reader(exchange, superseded))?;
+    passes.fetches.gather_new_pages(exchange)?;
+    passes.aliases.gather_named(exchange)?;
     Ok(Resolved {
         numbers,
         records,
@@ -339,4 +331,192 @@ fn find_or_create_page(
         )?;
     }
     Ok((page, true))
+}
+
+// Removes duplicate records of one URL in several portions: the latest counts, then the largest.
+// URLs that are targets only of removed records do not count as named.
+
+pub(super) struct Deduplicated {
+    pub(super) urls: Shuffle,
+    pub(super) pieces: Sorted,
+    /// Number of URLs of each portion that this process has read.
+    pub(super) lengths: BTreeMap<u32, u32>,
+    /// Attributes of sites.
+    pub(super) sites: SiteRecords,
+    /// URLs, by [`of_portion`], that are targets only of removed records.
+    pub(super) unnamed: RoaringTreemap,
+    pub(super) superseded: u64,
+}
+
+/// Encodes a portion and a rank in it as one number.
+pub(super) fn of_portion(portion: u32, rank: u32) -> u64 {
+    u64::from(portion) << 32 | u64::from(rank)
+}
+
+/// Divides numbers of [`of_portion`] by the processes that have read the portions.
+pub(super) fn by_reader(exchange: &Exchange, set: RoaringTreemap) -> Vec<RoaringTreemap> {
+    let processes = exchange.processes() as u64;
+    let reader = |number: u64| usize::try_from((number >> 32) % processes).unwrap_or(0);
+    exchange.by_owner(set, reader)
+}
+
+/// Removes the records that others of the same URL supersede: each process finds those of its sites, and removes those
+/// that it has read. All of them learn the URLs that are not named any more.
+pub(super) fn deduplicate(
+    mut gathered: CollectedInput,
+    passes: &Passes<'_>,
+) -> Result<Deduplicated> {
+    let exchange = &passes.exchange;
+    // Records of one portion were compared when it was collected.
+    let is_compared = gathered.lengths.len() < 2 || !gathered.unrecorded.is_empty();
+    let losers = if exchange.is_alone() && is_compared {
+        RoaringTreemap::new()
+    } else {
+        losers(gathered.sources.take()?, passes.watch)?
+    };
+    let losers = exchange.send_sets(by_reader(exchange, losers))?;
+    let mut input = Deduplicated {
+        urls: gathered.urls,
+        pieces: gathered.pieces,
+        lengths: gathered.lengths,
+        sites: gathered.sites,
+        unnamed: RoaringTreemap::new(),
+        superseded: gathered.superseded + losers.len(),
+    };
+    if !gathered.unrecorded.is_empty() {
+        let mut nodes = gathered.unrecorded;
+        input.pieces = remove_linked(
+            &mut nodes,
+            input.pieces,
+            passes.large_sorter(),
+            passes.watch,
+        )?;
+        input.unnamed = nodes.into_iter().map(|node| of_portion(0, node)).collect();
+    } else if !losers.is_empty() {
+        remove(&losers, &mut input, passes)?;
+    }
+    input.unnamed = exchange.gather_sets(input.unnamed)?;
+    Ok(input)
+}
+
+/// Removes superseded records, and finds the URLs that only they name.
+fn remove(losers: &RoaringTreemap, input: &mut Deduplicated, passes: &Passes<'_>) -> Result<()> {
+    let mut left = passes.large_sorter();
+    while let Some(next) = input.pieces.peek()? {
+        let portion: [u8; 4] = group(next)?;
+        let number = u32::from_be_bytes(portion);
+        let mut named = RoaringBitmap::new();
+        let mut maybe_unnamed = RoaringBitmap::new();
+        while let Some((key, value)) = input.pieces.next_under(&portion)? {
+            passes.watch.proceed()?;
+            let url = Fields(&key[portion.len()..]).u32()?;
+            let mut targets = value;
+            let packed = take_input(&mut targets)?;
+            // Input from lists stays, since it can complete the record that counts, and so do failures.
+            let dropped = losers.contains(of_portion(number, url))
+                && matches!(seedbank_store::unpack(packed)?, PageInput::Record(_));
+            if !dropped {
+                left.push(key, value)?;
+            }
+            let of_piece = if dropped {
+                &mut maybe_unnamed
+            } else {
+                &mut named
+            };
+            of_piece.extend(Gaps::new(targets).filter_map(|rank| u32::try_from(rank).ok()));
+        }
+        // A URL is unnamed only if no remaining piece of the portion names it.
+        let unnamed = (maybe_unnamed - named).into_iter();
+        input
+            .unnamed
+            .extend(unnamed.map(|rank| of_portion(number, rank)));
+    }
+    input.pieces = left.finish()?;
+    Ok(())
+}
+
+/// Removes the ranks to which a piece of the only portion links. Returns the same pieces.
+fn remove_linked(
+    ranks: &mut RoaringBitmap,
+    mut pieces: Sorted,
+    mut same: Sorter,
+    watch: &dyn Watch,
+) -> Result<Sorted> {
+    while let Some((key, value)) = pieces.next_entry()? {
+        watch.proceed()?;
+        same.push(key, value)?;
+        let mut targets = value;
+        take_input(&mut targets)?;
+        for rank in Gaps::new(targets).filter_map(|rank| u32::try_from(rank).ok()) {
+            ranks.remove(rank);
+        }
+    }
+    Ok(same.finish()?)
+}
+
+/// Returns the records that a record in another portion supersedes.
+fn losers(mut sources: Sorted, watch: &dyn Watch) -> Result<RoaringTreemap> {
+    let mut losers = RoaringTreemap::new();
+    let mut url = Vec::new();
+    let mut best: Option<((u64, RecordOrder), u64)> = None;
+    while let Some(key) = sources.peek()? {
+        watch.proceed()?;
+        if url != key {
+            url.clear();
+            url.extend_from_slice(key);
+            best = None;
+        }
+        if let Some((_, value)) = sources.next_entry()? {
+            let mut fields = Fields(value);
+            let time = fields.u64()?;
+            let record = of_portion(fields.u32()?, fields.u32()?);
+            let record_order = RecordOrder {
+                bytes: fields.u64()?,
+                hash: fields.array()?,
+            };
+            // Records of equal order have the same content, so it does not matter which of them
+            // counts.
+            match best {
+                Some((greatest, _)) if (time, record_order) < greatest => {
+                    losers.insert(record);
+                }
+                superseded => {
+                    if let Some((_, record)) = superseded {
+                        losers.insert(record);
+                    }
+                    best = Some(((time, record_order), record));
+                }
+            }
+        }
+    }
+    Ok(losers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::ingest::pieces::push_piece;
+    use seedbank_algorithms::watch::Unwatched;
+
+    #[test]
+    fn nodes_that_no_piece_links_to_remain() {
+        let folder = tempfile::tempdir().unwrap();
+        let sorter = || Sorter::new(folder.path(), 1 << 20);
+        let pieces = || {
+            let (mut pieces, mut bytes) = (sorter(), Vec::new());
+            for (node, targets) in [(0, [1, 5]), (2, [2, 9])] {
+                let input = super::super::pieces::PageInput::Links;
+                push_piece(&mut pieces, 0, node, 0, &input, &targets, &mut bytes).unwrap();
+            }
+            pieces.finish().unwrap()
+        };
+        let mut nodes = RoaringBitmap::from_iter([1, 3, 5, 7]);
+        let mut same = remove_linked(&mut nodes, pieces(), sorter(), &Unwatched).unwrap();
+        assert!(nodes.iter().eq([3, 7]));
+        let mut expected = pieces();
+        while let Some(entry) = expected.next_entry().unwrap() {
+            assert_eq!(same.next_entry().unwrap(), Some(entry));
+        }
+        assert_eq!(same.next_entry().unwrap(), None);
+    }
 }

@@ -1,154 +1,186 @@
-//! Runs the passes of a batch, in one process or in several.
+//! Runs the passes of a batch.
+//!
+//! All processes of an ingest run the same passes, each for its own sites. Between some passes they add up what they
+//! found, and process 0 decides whether and how the batch is applied.
 
-use super::exchange::stream::Stream;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::canonical::CanonicalRecords;
+use super::exchange::Exchange;
 use super::fetch_log::LearnedCounts;
+use super::gather::CollectedInput;
+use super::loss::Loss;
 use super::passes::Passes;
 use super::report::IngestReport;
 use super::request::IngestRequest;
-use super::team::Team;
-use super::team::step::Step;
-use super::worker::{LinksResult, ResolveResult, Worker};
-use super::yields;
+use super::resolve::{deduplicate, group_by_page, resolve};
+use super::site_records::{PartDigest, PartDigests, SiteCounts};
+use super::{links, pages, rows, targets, yields};
 use crate::engine::{EngineError, Result};
-use seedbank_store::records::{BatchId, BatchKind};
-use seedbank_store::{StoreError, Writer, tables};
+use seedbank_store::records::{BatchCounts, BatchId, BatchKind, Counters, FetchCounts, Observed};
+use seedbank_store::tables::{self, PageSetKey};
+use seedbank_store::{StoreError, Writer};
 
-/// What is known of a batch that was read.
-#[derive(Clone, Copy)]
-pub(super) struct BatchInput {
-    /// The time of records without one, in seconds since 1970.
-    pub(super) time: u64,
-    /// Whether a fetch has an origin.
-    pub(super) any_seed: bool,
+/// Options of a batch that passes depend on.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(super) struct BatchOptions {
+    /// Whether crawled pages without a record become gone.
+    pub(super) snapshot: bool,
+    /// The given time of records without one.
+    pub(super) as_of: Option<u64>,
 }
 
-/// Runs all passes, with results in the passes and `report`. Returns the batch's digest.
+impl BatchOptions {
+    pub(super) const fn new(request: &IngestRequest) -> Self {
+        Self {
+            snapshot: request.snapshot,
+            as_of: request.as_of,
+        }
+    }
+
+    /// Returns what the digest of the batch begins with.
+    ///
+    /// The same records at another time are another batch. Without a given time the digest is that of the records
+    /// alone.
+    fn digest(self) -> blake3::Hasher {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&[u8::from(self.snapshot)]);
+        if let Some(time) = self.as_of {
+            hasher.update(&time.to_le_bytes());
+        }
+        hasher
+    }
+}
+
+/// What process 0 decides with about a batch, and where it reports what the passes found.
+pub(super) struct Coordinator<'a> {
+    pub(super) writer: &'a Writer,
+    pub(super) request: &'a IngestRequest,
+    pub(super) report: &'a mut IngestReport,
+}
+
+/// The results of resolving URLs, of all processes.
+#[derive(Serialize, Deserialize)]
+struct ResolveResult {
+    /// Number of URLs with a record.
+    records: u64,
+    /// Number of records that another of the same page or site superseded.
+    superseded: u64,
+    /// Whether there are records of sites.
+    has_sites: bool,
+    /// Shards with new sites, with their last numbers.
+    shards: Vec<(u32, u32)>,
+    /// The least number above the ids of all sites.
+    next_site: u32,
+    sites: SiteCounts,
+}
+
+/// The results of the links pass, of all processes.
+#[derive(Serialize, Deserialize)]
+struct LinksResult {
+    /// Digests of records of pages and of sites, by part.
+    pages: Vec<PartDigest>,
+    sites: Vec<PartDigest>,
+    /// Whether all records have a time.
+    is_dated: bool,
+    stale: u64,
+    failed: u64,
+    /// Number of pages with failed fetches, after the changes of the process, and before the batch.
+    failing: u64,
+    failing_before: u64,
+    observed: Observed,
+    /// The time of the last fetch.
+    last_fetch: u64,
+    attributed: u64,
+    /// Fetches without a seed.
+    unattributed: FetchCounts,
+    loss: Loss,
+}
+
+/// Runs all passes over the input of this process; the times of `passes` are those of the batch. `any_seed` tells whether
+/// a fetch of any process has an origin. Process 0 has the `coordinator`.
+///
+/// Returns the digest of the batch; `None` if it changes nothing.
+#[expect(
+    clippy::too_many_lines,
+    reason = "the passes one after the other, as every process runs them"
+)]
 pub(super) fn run_passes(
-    writer: &Writer,
-    input: BatchInput,
-    request: &IngestRequest,
-    worker: &mut Worker<'_, '_>,
-    team: &Team<'_>,
-    report: &mut IngestReport,
-) -> Result<blake3::Hash> {
-    let watch = worker.passes.watch;
-    team.run(&Step::FindLosers, || worker.find_losers())?;
-    let superseded: Vec<u64> = team.run(&Step::Deduplicate, || worker.deduplicate())?;
+    passes: &mut Passes<'_>,
+    collected: CollectedInput,
+    options: BatchOptions,
+    any_seed: bool,
+    mut coordinator: Option<Coordinator<'_>>,
+) -> Result<Option<blake3::Hash>> {
+    let exchange = Arc::clone(&passes.exchange);
+    let watch = passes.watch;
+    let before = passes.counters;
+    let failing_before = passes.failures.failing;
+
+    let mut input = deduplicate(collected, passes)?;
     watch.stage("find", None);
-    let resolved = team.run(&Step::Resolve, || worker.resolve())?;
-    let own_records = resolved.first().map(|own: &ResolveResult| own.records);
-    let resolved = sum(resolved, ResolveResult::add)?;
-    worker.passes.site_ids.merge(&resolved.shards);
-    worker.passes.counters.next_site = resolved.next_site;
-    worker.passes.of_sites = resolved.sites;
-    // An empty snapshot is most likely a failed export.
-    if request.snapshot && resolved.records == 0 {
-        return Err(EngineError::EmptySnapshot);
+    let mut site_records = input.sites.finish(passes.store)?;
+    let resolved = resolve(
+        input.urls.take()?,
+        &input.unnamed,
+        &mut site_records,
+        passes,
+    )?;
+    let own_records = resolved.records;
+    let of_sites = site_records.digests();
+    let found = ResolveResult {
+        records: own_records,
+        superseded: input.superseded + site_records.superseded + resolved.superseded_count,
+        has_sites: !of_sites.is_empty(),
+        shards: passes.site_ids.changed_shards(),
+        next_site: passes.counters.next_site,
+        sites: passes.of_sites,
+    };
+    let found = sum(exchange.gather(found)?, ResolveResult::add)?;
+    passes.site_ids.merge(&found.shards);
+    passes.counters.next_site = found.next_site;
+    passes.of_sites = found.sites;
+    let has_records = decide(&exchange, &mut coordinator, |of| of.has_records(&found))?;
+    if !has_records {
+        return Ok(None);
     }
-    // A delta without records changes nothing, and must not replace what `undo` needs.
-    if report.kind == BatchKind::Delta && resolved.records == 0 && !resolved.has_sites {
-        report.is_empty = true;
-        return Ok(worker.digests.of_batch(Vec::new(), Vec::new()));
-    }
-    team.run(&Step::Group, || worker.group())?;
-    change_aliases(worker.passes, request.snapshot)?;
-    watch.stage("links", own_records);
-    if let Some(exchange) = team.exchange() {
-        worker.passes.times.send_to(exchange);
-    }
-    let BatchInput { time, any_seed } = input;
-    let links = team.run(&Step::Links { time, any_seed }, || worker.links(any_seed))?;
-    let links = sum(links, LinksResult::add)?;
-    report.stale = links.stale;
-    let has_sites = !links.sites.is_empty();
-    let is_dated = links.is_dated && !has_sites;
-    let digest = worker
-        .digests
-        .of_batch(links.pages.clone(), links.sites.clone());
-    let passes = &mut *worker.passes;
-    set_totals(passes, links)?;
-    if !request.again
-        && let Some((number, is_present)) = find_same_batch(writer, &digest)?
-    {
-        // Records with fetch times are equal only if the times are. Without times a page may have
-        // changed and changed back, so only right after the same batch the new one certainly
-        // changes nothing. Records of sites have no time.
-        if is_dated || is_present {
-            report.same_as = Some(number);
-            return Ok(digest);
-        }
-        report.repeats = Some(number);
-    }
-    report.failed = passes.failures.failed;
-    report.attributed = passes.by_seed.attributed;
-    // The links pass has counted all losses, and nothing was changed yet.
-    let (limit, snapshot) = (request.max_loss, request.snapshot);
-    passes
-        .loss
-        .check(writer, &passes.counters, limit, snapshot)?;
-    yields::decide_bulk(passes, request.learn_from_bulk)?;
-    report.learned = LearnedCounts::from(&passes.fetches.observed);
-    let is_bulk = passes.fetches.observed.is_bulk;
-    team.run(&Step::Rows { is_bulk }, || worker.rows(is_bulk))?;
-    watch.stage("targets", None);
-    team.run(&Step::Targets, || worker.targets())?;
-    let pages = team.run(&Step::Pages, || worker.pages())?;
-    let before = writer.counters()?;
-    let pages = sum(pages, |all, other| all.add(&other, &before))?;
-    let passes = &mut *worker.passes;
-    passes.counters = pages.counters;
-    passes.counts = pages.counts;
-    passes.counts.records = report.read.records;
-    passes.counts.rejected = report.read.rejected();
-    passes.counts.superseded = superseded.iter().sum::<u64>() + resolved.superseded;
-    passes.counts.dropped_outlinks = report.read.dropped_outlinks.values().sum();
-    report.counts = passes.counts.clone();
-    report.aliases = passes.aliases.counts;
-    report.sites = passes.of_sites;
-    if let Some(exchange) = team.exchange()
-        && !request.dry_run
-    {
-        team.run(&Step::KeepChanges, || Ok(()))?;
-        let mut changes = exchange.received(Stream::Changes)?;
-        while let Some((key, value)) = changes.next_entry()? {
-            passes.changes.put_entry(key, value)?;
-        }
-    }
-    Ok(digest)
-}
 
-/// Adds up the results of all processes.
-fn sum<T>(results: Vec<T>, mut add: impl FnMut(&mut T, T)) -> Result<T> {
-    let mut results = results.into_iter();
-    let none = EngineError::Internal("a step has no result");
-    let mut all = results.next().ok_or(none)?;
-    results.for_each(|result| add(&mut all, result));
-    Ok(all)
-}
+    group_by_page(input.pieces, &input.lengths, resolved, passes)?;
+    let Passes { aliases, times, .. } = &mut *passes;
+    aliases.determine_changes(options.snapshot, times, watch, &exchange)?;
 
-/// Determines the changes of aliases from the input of all processes.
-fn change_aliases(passes: &mut Passes<'_>, snapshot: bool) -> Result<()> {
-    let Passes {
-        aliases,
-        times,
-        watch,
-        exchange,
-        ..
-    } = passes;
-    if let Some(exchange) = exchange {
-        aliases.receive_inputs(exchange)?;
-    }
-    aliases.resolve_changes(snapshot, times, *watch)?;
-    match exchange {
-        Some(exchange) => aliases.send_changes(exchange),
-        None => Ok(()),
-    }
-}
-
-/// Sets the totals over all processes.
-fn set_totals(passes: &mut Passes<'_>, links: LinksResult) -> Result<()> {
+    watch.stage("links", Some(own_records));
+    passes.by_seed.any_seed = any_seed;
+    let mut digests = PartDigests::new(passes.store, options.digest());
+    let mut records = CanonicalRecords::new(
+        passes.records.take()?,
+        options.snapshot,
+        options.as_of.is_some(),
+    );
+    links::links_pass(&mut records, passes, &mut digests)?;
+    passes.times.list_sent()?;
+    passes.loss.finish_site();
+    let links = LinksResult {
+        pages: digests.finish(),
+        sites: of_sites,
+        is_dated: records.dated,
+        stale: passes.times.stale,
+        failed: passes.failures.failed,
+        failing: passes.failures.failing,
+        failing_before,
+        observed: passes.fetches.observed,
+        last_fetch: passes.fetches.last_fetches[1],
+        attributed: passes.by_seed.attributed,
+        unattributed: passes.by_seed.unattributed,
+        loss: std::mem::take(&mut passes.loss),
+    };
+    let links = sum(exchange.gather(links)?, LinksResult::add)?;
+    let is_dated = links.is_dated && links.sites.is_empty();
+    let digest = digests.of_batch(links.pages, links.sites);
     passes.times.stale = links.stale;
-    passes.times.list_received()?;
     passes.failures.failed = links.failed;
     passes.failures.failing = links.failing;
     passes.fetches.observed = links.observed;
@@ -156,7 +188,244 @@ fn set_totals(passes: &mut Passes<'_>, links: LinksResult) -> Result<()> {
     passes.by_seed.attributed = links.attributed;
     passes.by_seed.unattributed = links.unattributed;
     passes.loss = links.loss;
+    let is_bulk = decide(&exchange, &mut coordinator, |of| {
+        of.accepts(passes, &digest, is_dated)
+    })?;
+    let Some(is_bulk) = is_bulk else {
+        return Ok(None);
+    };
+    passes.fetches.observed.is_bulk = is_bulk;
+
+    let fetches = passes.take(|passes| &mut passes.fetches.events)?;
+    yields::yields_pass(fetches, passes)?;
+    yields::seed_fetches_pass(passes)?;
+    watch.stage("rows", None);
+    let new_rows = passes.take(|passes| &mut passes.new_rows)?;
+    rows::rows_pass(new_rows, passes)?;
+    let members = passes.take(|passes| &mut passes.members)?;
+    rows::members_pass(members, passes)?;
+    let of_blocks = passes.take(|passes| &mut passes.rows)?;
+    rows::row_blocks_pass(of_blocks, passes)?;
+
+    watch.stage("targets", None);
+    let events = passes.targets.take()?;
+    targets::targets_pass(events, passes)?;
+    let events = passes.citers.take()?;
+    rows::citers_pass(events, passes)?;
+    let counts = passes.take(|passes| &mut passes.row_counts)?;
+    rows::row_counts_pass(counts, passes)?;
+    let of_hashes = passes.take(|passes| &mut passes.row_hashes)?;
+    rows::row_hashes_pass(of_hashes, passes)?;
+
+    watch.stage("pages", None);
+    let events = passes.take(|passes| &mut passes.pages)?;
+    pages::pages_pass(events, passes)?;
+    let of_digests = passes.take(|passes| &mut passes.digests)?;
+    pages::digests_pass(of_digests, passes)?;
+    let of_sites = passes.take(|passes| &mut passes.sites)?;
+    pages::sites_pass(of_sites, passes)?;
+    let totals = exchange.gather((passes.counts.clone(), passes.counters))?;
+    let (counts, counters) = sum(totals, |(counts, counters), other| {
+        add_counts(counts, &other.0);
+        add_change(counters, &before, &other.1);
+    })?;
+    passes.counts = counts;
+    passes.counts.superseded = found.superseded;
+    passes.counters = counters;
+    put_page_sets(passes)?;
+    if let Some(coordinator) = coordinator {
+        coordinator.report_totals(passes);
+    }
+    Ok(Some(digest))
+}
+
+impl Coordinator<'_> {
+    /// Whether the batch has records. Fails for a snapshot without any.
+    fn has_records(&mut self, found: &ResolveResult) -> Result<bool> {
+        // An empty snapshot is most likely a failed export.
+        if self.request.snapshot && found.records == 0 {
+            return Err(EngineError::EmptySnapshot);
+        }
+        // A delta without records changes nothing, and must not replace what `undo` needs.
+        let is_delta = self.report.kind == BatchKind::Delta;
+        self.report.is_empty = is_delta && found.records == 0 && !found.has_sites;
+        Ok(!self.report.is_empty)
+    }
+
+    /// Whether the batch is a bulk import; `None` if it was applied before and changes nothing. Fails if too much would
+    /// be lost. The links pass has counted all losses, and nothing was changed yet.
+    fn accepts(
+        &mut self,
+        passes: &mut Passes<'_>,
+        digest: &blake3::Hash,
+        is_dated: bool,
+    ) -> Result<Option<bool>> {
+        let Self {
+            writer,
+            request,
+            report,
+        } = self;
+        report.stale = passes.times.stale;
+        if !request.again
+            && let Some((number, is_present)) = find_same_batch(writer, digest)?
+        {
+            // Records with fetch times are equal only if the times are. Without times a page may have
+            // changed and changed back, so only right after the same batch the new one certainly
+            // changes nothing. Records of sites have no time.
+            if is_dated || is_present {
+                report.same_as = Some(number);
+                return Ok(None);
+            }
+            report.repeats = Some(number);
+        }
+        report.failed = passes.failures.failed;
+        report.attributed = passes.by_seed.attributed;
+        let (limit, snapshot) = (request.max_loss, request.snapshot);
+        passes
+            .loss
+            .check(writer, &passes.counters, limit, snapshot)?;
+        yields::decide_bulk(passes, request.learn_from_bulk)?;
+        report.learned = LearnedCounts::from(&passes.fetches.observed);
+        Ok(Some(passes.fetches.observed.is_bulk))
+    }
+
+    /// Reports the changes by the batch.
+    fn report_totals(self, passes: &mut Passes<'_>) {
+        let read = &self.report.read;
+        passes.counts.records = read.records;
+        passes.counts.rejected = read.rejected();
+        passes.counts.dropped_outlinks = read.dropped_outlinks.values().sum();
+        self.report.counts = passes.counts.clone();
+        self.report.aliases = passes.aliases.counts;
+        self.report.sites = passes.of_sites;
+    }
+}
+
+/// Returns what process 0 decides, in all processes.
+fn decide<'c, T: Serialize + DeserializeOwned>(
+    exchange: &Exchange,
+    coordinator: &mut Option<Coordinator<'c>>,
+    decide: impl FnOnce(&mut Coordinator<'c>) -> Result<T>,
+) -> Result<T> {
+    let none = EngineError::Internal("process 0 has no request");
+    exchange.decide(|| decide(coordinator.as_mut().ok_or(none)?))
+}
+
+/// Adds up the results of all processes.
+fn sum<T>(results: Vec<T>, mut add: impl FnMut(&mut T, T)) -> Result<T> {
+    let mut results = results.into_iter();
+    let none = EngineError::Internal("a pass has no result");
+    let mut all = results.next().ok_or(none)?;
+    results.for_each(|result| add(&mut all, result));
+    Ok(all)
+}
+
+/// Writes the sets of pages that the batch changed, in process 0.
+fn put_page_sets(passes: &mut Passes<'_>) -> Result<()> {
+    let Passes {
+        changed,
+        former,
+        changes,
+        batch,
+        exchange,
+        ..
+    } = passes;
+    let changed = changed.finish(PageSetKey::Changed(*batch), changes)?;
+    let former = former.finish(PageSetKey::History(*batch), changes)?;
+    if exchange.is_coordinator() {
+        changed.finish(changes)?;
+        if !former.is_empty() {
+            former.finish(changes)?;
+        }
+    }
     Ok(())
+}
+
+impl ResolveResult {
+    fn add(&mut self, other: Self) {
+        self.records += other.records;
+        self.superseded += other.superseded;
+        self.has_sites |= other.has_sites;
+        self.shards.extend(other.shards);
+        self.next_site = self.next_site.max(other.next_site);
+        self.sites.named += other.sites.named;
+        self.sites.changed += other.sites.changed;
+    }
+}
+
+impl LinksResult {
+    fn add(&mut self, other: Self) {
+        self.pages.extend(other.pages);
+        self.sites.extend(other.sites);
+        self.is_dated &= other.is_dated;
+        self.stale += other.stale;
+        self.failed += other.failed;
+        // Both began with the same number.
+        let more = other.failing.wrapping_sub(other.failing_before);
+        self.failing = self.failing.wrapping_add(more);
+        self.observed.add(&other.observed);
+        self.last_fetch = self.last_fetch.max(other.last_fetch);
+        self.attributed += other.attributed;
+        self.unattributed = self.unattributed + other.unattributed;
+        self.loss.add(other.loss);
+    }
+}
+
+fn add_counts(all: &mut BatchCounts, other: &BatchCounts) {
+    // All fields are named, so that none is forgotten.
+    let BatchCounts {
+        records,
+        rejected,
+        superseded,
+        dropped_outlinks,
+        new_pages,
+        became_crawled,
+        became_gone,
+        changed,
+        links_added,
+        links_removed,
+    } = other;
+    all.records += records;
+    all.rejected += rejected;
+    all.superseded += superseded;
+    all.dropped_outlinks += dropped_outlinks;
+    all.new_pages += new_pages;
+    all.became_crawled += became_crawled;
+    all.became_gone += became_gone;
+    all.changed += changed;
+    all.links_added += links_added;
+    all.links_removed += links_removed;
+}
+
+/// Adds the change of the totals from `before` to `after`.
+fn add_change(all: &mut Counters, before: &Counters, after: &Counters) {
+    // All fields are named, so that none is forgotten. The first ones are no totals.
+    let Counters {
+        epoch: _,
+        batch: _,
+        refresh: _,
+        next_site: _,
+        known,
+        crawled,
+        gone,
+        spam,
+        intra_links,
+        inter_links,
+        rows,
+        row_links,
+    } = after;
+    // The sum is not negative, but changes are.
+    let change = |total: &mut u64, before: u64, after: u64| {
+        *total = total.wrapping_add(after).wrapping_sub(before);
+    };
+    change(&mut all.known, before.known, *known);
+    change(&mut all.crawled, before.crawled, *crawled);
+    change(&mut all.gone, before.gone, *gone);
+    change(&mut all.spam, before.spam, *spam);
+    change(&mut all.intra_links, before.intra_links, *intra_links);
+    change(&mut all.inter_links, before.inter_links, *inter_links);
+    change(&mut all.rows, before.rows, *rows);
+    change(&mut all.row_links, before.row_links, *row_links);
 }
 
 /// Returns the last batch with this digest, and whether it made the current state. A batch that was

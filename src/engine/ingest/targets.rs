@@ -1,10 +1,9 @@
 //! The targets pass: updates the in-links of pages, pages that appear or disappear with links to
 //! them, and the uncrawled counts of pages that link to a page whose state changed.
 
-use super::citers::{CiterEvent, citer_event, places_of};
-use super::fields::group;
+use super::events::{Places, TargetEvent, group, read_target};
 use super::passes::{PageEvent, Passes, page_event, uncrawled_event};
-use super::target_events::{Places, TargetEvent, read_target};
+use super::rows::{CiterEvent, citer_event, places_of};
 use crate::engine::Result;
 use seedbank_algorithms::page::PageId;
 use seedbank_store::aliases::AliasReference;

@@ -18,12 +18,10 @@
 //! ```
 
 mod builder;
-mod declaration;
 mod goal;
 pub mod kinds;
 mod method;
 mod parameter;
-mod parameter_type;
 mod parameters;
 mod resolve;
 mod schema;
@@ -47,6 +45,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::PlanError;
 use super::{EngineError, Result};
+use crate::engine::eligibility::{Admitted, PlanScope};
 use crate::engine::policy::PolicyLists;
 use seedbank_algorithms::cores::CoreParams;
 use seedbank_algorithms::cover::global::Setting;
@@ -58,8 +57,8 @@ use seedbank_store::records::BatchId;
 pub use builder::{Budget, Plan};
 pub use goal::Goal;
 pub use method::Method;
+pub use parameter::{NamedValue, ValueKind};
 pub use parameter::{Section, TakenBy};
-pub use parameter_type::{NamedValue, ValueKind};
 pub use parameters::{Parameter, PlanOptions};
 pub(crate) use schema::{NAME_PATTERN, by_cores, by_cover};
 pub use verdict::{HeldOutVerdict, Measure};
@@ -153,6 +152,15 @@ impl ResolvedPlan {
             Self::Web(choice) => Some(choice.seeds),
         }
     }
+
+    /// Returns the pages that the plan admits by their states.
+    pub(crate) fn page_scope(&self) -> PlanScope {
+        match self {
+            Self::Cores(plan) => plan.page_scope(),
+            Self::Cover(_) => PlanScope::SITES,
+            Self::Web(_) => PlanScope::WEB,
+        }
+    }
 }
 
 /// A plan by cores with every parameter resolved.
@@ -171,6 +179,14 @@ pub struct CorePlan {
 }
 
 impl CorePlan {
+    /// Returns the pages that the plan admits by their states.
+    pub(crate) fn page_scope(&self) -> PlanScope {
+        PlanScope::same(Admitted {
+            spam: self.keep_spam,
+            known: self.pages == Pages::All,
+        })
+    }
+
     /// Whether cores of a refresh with another plan are valid for this one: the plans are equal
     /// except for the number of seeds and how they are picked.
     pub(crate) fn can_reuse(&self, other: &Self) -> bool {

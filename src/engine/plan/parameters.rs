@@ -5,7 +5,7 @@
 //! merges with what the plan stored ([`PlanOptions::merged_over`]).
 //!
 //! A declaration consists of a doc comment, which is also the help and the description in the
-//! schema, a name, a type, and a [`Declaration`]. Doc comments name other parameters in backticks,
+//! schema, a name, a type, and a [`super::parameter::Declaration`]. Doc comments name other parameters in backticks,
 //! as plan files do; the command line prints them as flags.
 
 use std::sync::LazyLock;
@@ -13,8 +13,8 @@ use std::sync::LazyLock;
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
-use super::declaration::{Access, Declaration, switch, value, weight};
-use super::parameter::{self, Section, TakenBy};
+use super::parameter;
+use super::parameter::{Access, Declaration, Section, TakenBy, switch, value, weight};
 use super::{Goal, HeldOutVerdict, Method, Pages, Scope, TuningRecord};
 use crate::engine::policy::{Limit, List};
 use seedbank_algorithms::cores::{self, CoreParams, Density, Growth, Hits, Pick, Slack};

@@ -3,7 +3,7 @@
 use super::parameter::{Parameter, TakenBy};
 use super::{CorePlan, Goal, Method, PlanOptions, ResolvedPlan, Scope};
 use crate::engine::error::{Family, PlanError};
-use crate::engine::policy::{Limit, List, Policy};
+use crate::engine::policy::{Limit, List, PagePolicy, Policy};
 use seedbank_algorithms::cores::{CoreParams, Density, Hits, Pick, Rule};
 use seedbank_algorithms::cover::global::{ValueBy, WebChoice, WebParams};
 use seedbank_algorithms::cover::{self, BadParams, Choice, CoverParams, Value};
@@ -68,16 +68,18 @@ impl PlanOptions {
         Ok(Policy {
             max_per_site: most(self.max_per_site),
             max_per_domain: most(self.max_per_domain),
-            exclude: hash(&self.exclude),
-            only: hash(&self.only),
-            exclude_from_graph: hash(&self.exclude_from_graph),
+            pages: PagePolicy {
+                exclude: hash(&self.exclude),
+                only: hash(&self.only),
+                exclude_from_graph: hash(&self.exclude_from_graph),
+                min_quality: least_quality(self.min_quality),
+                max_failures: self.max_failures.unwrap_or(0),
+                rest: self.rest.unwrap_or(0),
+            },
             pin: hash(&self.pin),
             min_hubs: self.min_hubs.unwrap_or(0),
             min_authorities: self.min_authorities.unwrap_or(0),
             min_hub_sites: self.min_hub_sites.unwrap_or(0),
-            min_quality: least_quality(self.min_quality),
-            max_failures: self.max_failures.unwrap_or(0),
-            rest: self.rest.unwrap_or(0),
             max_changes: most(self.max_changes),
         })
     }

@@ -2,29 +2,19 @@
 //! between two lists. All read the published state.
 
 pub(crate) mod answers;
-mod balance;
-mod by_site;
 mod compare;
-mod core_links;
 pub(crate) mod diff;
 mod dry_run;
-mod events;
 pub(crate) mod explain;
-mod fetch_origin;
 mod linked;
+mod lists;
 pub(crate) mod metrics;
 pub(crate) mod nearest;
-mod page_facts;
-pub(crate) mod page_history;
-mod plans;
-mod previous_list;
+pub(crate) mod page_facts;
 mod quotas;
-mod refresh_iterators;
 mod search;
-mod seed_results;
 mod site_facts;
 mod status;
-mod turnover;
 pub(crate) mod views;
 
 // Types of requests and answers that other crates declare.
@@ -37,17 +27,13 @@ pub use answers::{
     AliasView, BatchSummary, BatchView, ByPolicy, CoreView, CounterView, Evidence, History,
     PageView, Seed, SuccessorView, Which,
 };
-pub use balance::{Balance, Division, HeavySite};
-pub use by_site::{LinksBySite, SiteLinks};
 pub use compare::{
     CompareRequest, CrawlComparison, CrawlResult, LineState, ListComparison, ListCounts,
     ListRelation, ListedLine, ListedPage,
 };
-pub use core_links::{CoreLinks, LinkedCore};
 pub use diff::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, UrlList};
 pub use dry_run::DryRun;
 pub(crate) use dry_run::dry_run;
-pub use events::Event;
 pub use explain::{
     CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, CurrentPage, Explainer,
     Explanation, IneligibleReason, NearCore, NotAdded, PageInPlan, PagesOfCore, PolicyVerdict,
@@ -55,19 +41,23 @@ pub use explain::{
     SidePosition, SiteExplanation, SiteInPlan, SiteSeed, SiteWhy, Uncovered, Unreached,
     ValueBreakdown, WebOfSite, WebSeed, WebTerms, WebValueBreakdown, Why,
 };
-pub use fetch_origin::FetchOrigin;
+pub use linked::{CoreLinks, LinkedCore};
 pub use linked::{LinkDirection, LinkedPage, LinkedPages, LinkedRequest};
+pub use lists::Turnover;
+pub use lists::{Cores, Seeds};
+pub use lists::{ListWithPrevious, PreviousList};
+pub use lists::{SeedResult, SeedResults};
+pub use page_facts::FetchOrigin;
 pub use page_facts::{Aliases, AttributeSource, PageFacts, PageLimits, PageYield, SeenInBatch};
-pub use page_history::{Appearance, PageHistory, PlanHistory};
-pub use plans::{PlanDetail, PlanSummary, Plans};
-pub use previous_list::{ListWithPrevious, PreviousList};
+pub use page_facts::{Appearance, PageHistory, PlanHistory};
+pub use page_facts::{LinksBySite, SiteLinks};
+pub use quotas::{Balance, Division, HeavySite};
 pub use quotas::{QuotaBy, QuotaRequest, Quotas, SiteQuota};
-pub use refresh_iterators::{Cores, Seeds};
 pub use search::{FoundPage, FoundSite, SearchLimits, SearchResult};
-pub use seed_results::{SeedResult, SeedResults};
 pub use site_facts::{
     FailingPages, LinkedSite, RepeatedDigest, SiteAttributes, SiteDigests, SiteFacts, SiteLimits,
     SiteLinkCounts, SitePageCounts,
 };
+pub use status::Event;
 pub use status::{GroupSize, LastBatch, PlanView, SeedStates, Status, TableSize, Undoable};
-pub use turnover::Turnover;
+pub use status::{PlanDetail, PlanSummary, Plans};

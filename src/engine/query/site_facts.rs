@@ -7,9 +7,9 @@ use roaring::{RoaringBitmap, RoaringTreemap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::by_site::largest;
 use super::explain::{SiteInPlan, site_in_plans};
 use super::nearest;
+use super::page_facts::largest;
 use super::views::Views;
 use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::cover::Value;

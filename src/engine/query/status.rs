@@ -1,30 +1,29 @@
 //! `status`: contents, age and disk usage of a bank.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::answers::CounterView;
-use super::balance::{Balance, Owners, Weights};
+use super::answers::{BatchView, CounterView, History};
+use super::quotas::{Balance, Owners, SiteWeights};
 use super::views::Views;
 use crate::engine::clock::now;
 use crate::engine::ingest::{RefusedBatch, list_of, readable};
-use crate::engine::plan::{NAME_PATTERN, PlanOptions};
+use crate::engine::plan::{Method, NAME_PATTERN, PlanOptions};
+use crate::engine::refresh::RefreshView;
 use crate::engine::site_owners::SiteOwners;
 use crate::engine::{Bank, EngineError};
+use schemars::JsonSchema;
 use seedbank_formats::ingest::{Naming, SiteMode, UrlRules};
 use seedbank_store::records::{BatchId, BatchKind, PageState, PlanRecord, RefreshId};
-use seedbank_store::tables;
-use seedbank_store::{self, Store, TableGroup, TableInfo};
+use seedbank_store::{self, Format, Store, TableGroup, TableInfo, tables};
+use serde::{Deserialize, Serialize};
 
 /// Status of a bank.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Status {
-    /// Format version of the bank, which may be older than the one that this build writes.
-    #[schemars(range(min = 1))]
-    pub format: u32,
+    /// The format of the bank.
+    pub format: Format,
     /// Definition of a site.
     pub site_mode: SiteMode,
     /// Rules of URL normalisation.
@@ -218,7 +217,7 @@ impl Bank {
             None => None,
             Some(owners) => {
                 let of_site = SiteOwners::new(store, &owners.by_part, owners.count)?;
-                Some((of_site, Weights::new(owners)))
+                Some((of_site, SiteWeights::new(owners)))
             }
         };
         for entry in store.scan(&tables::SITES)? {
@@ -347,3 +346,178 @@ fn plan_view(
         seeds,
     })
 }
+
+// Plans of a bank and their parameters.
+
+/// Plans of a bank.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Plans {
+    /// Plans, by name.
+    pub plans: Vec<PlanSummary>,
+}
+
+/// Plan with its last refresh.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct PlanSummary {
+    /// Name of the plan.
+    #[schemars(regex(pattern = NAME_PATTERN))]
+    pub plan: String,
+    /// Method that selects seeds.
+    pub method: Method,
+    /// Given parameters; all others have their defaults.
+    pub parameters: PlanOptions,
+    /// Number of stored refreshes.
+    #[schemars(range(min = 1))]
+    pub refreshes: u32,
+    /// Last refresh.
+    pub last: RefreshView,
+}
+
+/// Plan with its plan file.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct PlanDetail {
+    /// Plan and last refresh.
+    #[serde(flatten)]
+    pub summary: PlanSummary,
+    /// Numbers of the stored refreshes.
+    #[schemars(inner(range(min = 1)))]
+    pub stored_refreshes: Vec<RefreshId>,
+    /// Parameters as a plan file (TOML), without the hops and the fetch cost that a refresh tuned for the
+    /// plan's budget: a new plan tunes them on its own state.
+    pub plan_file: String,
+}
+
+impl Bank {
+    /// Returns all plans, by name.
+    ///
+    /// Cost: one scan of the records of refreshes.
+    ///
+    /// ```
+    #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+    /// let plans = bank.plans()?.plans;
+    /// assert_eq!((&*plans[0].plan, plans[0].last.seeds), ("default", 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn plans(&self) -> Result<Plans, EngineError> {
+        let views = Views::open(self)?;
+        let stored = stored_refreshes(&views)?;
+        let mut plans = Vec::new();
+        for entry in views.reader.scan(&tables::PLANS)? {
+            let (name, _) = entry?;
+            let of_plan = stored.get(&name).map_or(&[][..], Vec::as_slice);
+            plans.push(summary(&views, &name, of_plan.len())?);
+        }
+        Ok(Plans { plans })
+    }
+
+    /// Returns a plan by name.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::UnknownPlan`] if there is no such plan.
+    pub fn plan(&self, name: &str) -> Result<PlanDetail, EngineError> {
+        let views = Views::open(self)?;
+        let stored_refreshes = stored_refreshes(&views)?.remove(name).unwrap_or_default();
+        let summary = summary(&views, name, stored_refreshes.len())?;
+        Ok(PlanDetail {
+            stored_refreshes,
+            plan_file: summary.parameters.to_toml()?,
+            summary,
+        })
+    }
+}
+
+/// Returns the numbers of the stored refreshes, by plan.
+fn stored_refreshes(views: &Views) -> Result<BTreeMap<String, Vec<RefreshId>>, EngineError> {
+    let mut stored: BTreeMap<String, Vec<RefreshId>> = BTreeMap::new();
+    for entry in views.reader.scan(&tables::REFRESHES)? {
+        let (number, record) = entry?;
+        stored.entry(record.plan).or_default().push(number);
+    }
+    Ok(stored)
+}
+
+fn summary(views: &Views, name: &str, refreshes: usize) -> Result<PlanSummary, EngineError> {
+    let name = name.to_owned();
+    let Some(plan) = views.reader.get(&tables::PLANS, &name)? else {
+        return Err(EngineError::UnknownPlan(name));
+    };
+    let parameters = views.options(&plan.settings)?;
+    let last = views.reader.need(&tables::REFRESHES, &plan.last_refresh)?;
+    Ok(PlanSummary {
+        plan: name,
+        method: parameters.method.unwrap_or_default(),
+        parameters,
+        refreshes: u32::try_from(refreshes).unwrap_or(u32::MAX),
+        last: views.refresh(plan.last_refresh, last)?,
+    })
+}
+
+// Orders batches, refreshes and the last refused batch by time.
+
+/// Batch, refresh or refused batch of a history.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Event<'a> {
+    /// Ingest of a batch.
+    Batch(&'a BatchView),
+    /// Refresh of a plan.
+    Refresh(&'a RefreshView),
+    /// Refusal of a batch.
+    Refused(&'a RefusedBatch),
+}
+
+impl History {
+    /// Returns batches, refreshes and the refused batch in the order of time.
+    ///
+    /// Batches stay in the order of their numbers, and so do refreshes, even if the clock was set back. A
+    /// refresh follows the batch whose state it ran on, and a refusal the last batch then. Of equal times the
+    /// batch comes first and the refusal last.
+    #[must_use]
+    pub fn in_order(&self) -> Vec<Event<'_>> {
+        let mut events = Vec::with_capacity(self.batches.len() + self.refreshes.len());
+        let mut batches = self.batches.iter().peekable();
+        for refresh in &self.refreshes {
+            let is_before =
+                |batch: &&BatchView| batch.record.at <= refresh.at || batch.batch <= refresh.batch;
+            while let Some(batch) = batches.next_if(is_before) {
+                events.push(Event::Batch(batch));
+            }
+            events.push(Event::Refresh(refresh));
+        }
+        events.extend(batches.map(Event::Batch));
+        if let Some(refused) = &self.refused {
+            let is_later = |event: &Event<'_>| match event {
+                Event::Batch(batch) => batch.batch > refused.after,
+                Event::Refresh(refresh) => refresh.batch > refused.after || refresh.at > refused.at,
+                Event::Refused(_) => false,
+            };
+            let place = events.iter().position(is_later).unwrap_or(events.len());
+            events.insert(place, Event::Refused(refused));
+        }
+        events
+    }
+
+    /// Keeps the last `count` batches and refreshes and the refused batch, counted together.
+    #[must_use]
+    pub fn last(mut self, count: usize) -> Self {
+        let events = self.in_order();
+        let kept = &events[events.len().saturating_sub(count)..];
+        let batches = kept.iter().filter(|event| matches!(event, Event::Batch(_)));
+        let batches = batches.count();
+        let has_refused = kept.iter().any(|event| matches!(event, Event::Refused(_)));
+        let refreshes = kept.len() - batches - usize::from(has_refused);
+        if !has_refused {
+            self.refused = None;
+        }
+        self.batches.drain(..self.batches.len() - batches);
+        self.refreshes.drain(..self.refreshes.len() - refreshes);
+        self
+    }
+}
+
+#[cfg(test)]
+#[path = "status_tests.rs"]
+mod tests;

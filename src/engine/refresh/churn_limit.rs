@@ -14,8 +14,6 @@ use seedbank_store::{Changes, Store, tables};
 
 /// A list after the limit on changes, compared with the plan's previous list.
 pub(super) struct LimitedList {
-    /// The refresh that made the previous list.
-    pub(super) last: RefreshId,
     pub(super) seeds: Vec<PageId>,
     /// Positions of these pages in the method's selection, from 0; empty if the list equals the
     /// selection.
@@ -71,10 +69,8 @@ pub(super) fn limit_changes(
         max_changes: max_changes as usize,
     };
     let found = limit_churn(&limit, Caps::new(&rules.policy), |page| {
-        let record = store.need(&tables::PAGES, &page)?;
-        let site = store.need(&tables::SITES, &page.site())?.name;
-        let is_failing = rules.candidates.is_failing(store, page)?;
-        Ok(record.state.is_live() && rules.candidates.allows(&site, &record, is_failing))
+        let is_live = store.need(&tables::PAGES, &page)?.state.is_live();
+        Ok(is_live && rules.pages.reason_of_page(store, page, None)?.is_none())
     })?;
     // If the list equals the selection, its places need not be stored.
     let is_target = found.seeds == target;
@@ -97,7 +93,6 @@ pub(super) fn limit_changes(
         .filter(|page| !previous.contains(page))
         .count();
     Ok(LimitedList {
-        last,
         view: ListChanges {
             lost_ineligible: number(found.had_to_leave),
             lost: number(left),

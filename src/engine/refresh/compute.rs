@@ -4,30 +4,36 @@
 use std::collections::BTreeMap;
 
 use super::churn_limit::{self, LimitedList};
+use super::cores::page_evidence::Written;
 use super::cores::unchanged::{self, UnchangedRun};
 use super::cores::{self, CoresRun};
 use super::cover::{self, CoverRun, PreviousRefresh};
+use super::delete::PickedBy;
 use super::global::{self, WebRun};
 use super::judged::{Judge, Judged};
-use super::new_plan;
-use super::outcome::Outcome;
 use super::report::{
-    PolicyView, RefreshReport, Shortage, ShortageReason, Stars, StepsView, TuningView,
+    DefaultBudget, PolicyView, RefreshReport, Shortage, ShortageReason, Stars, StepsView,
+    TuningView,
 };
 use super::request::RefreshRequest;
 use super::run_context::RunContext;
 use super::site_processes::SiteProcesses;
 use crate::engine::error::PlanError;
 use crate::engine::plan::{DEFAULT_PLAN, PlanOptions, ResolvedPlan};
-use crate::engine::policy::{LoadedPolicy, Policy, RejectionReason};
+use crate::engine::policy::{LoadedPolicy, PagePolicy, Policy, RejectionReason};
 use crate::engine::processes::Processes;
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cover::Choice;
 use seedbank_algorithms::cover::global::{HOLDOUTS, ValueBy, WebChoice};
 use seedbank_algorithms::graph::number;
+use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::records::RefreshId;
-use seedbank_store::{Reader, Store, tables};
+use seedbank_store::records::{BatchKind, RefreshId};
+use seedbank_store::{Changes, Reader, Store, tables};
+
+/// New lists of cluster banks with more pages are compared with baselines only on request: a comparison loads all pages and
+/// links into one process.
+const MAX_COMPARED: u64 = 50_000_000;
 
 /// Result of a refresh, before anything is stored.
 pub(super) struct Computed {
@@ -65,12 +71,12 @@ pub(super) fn run(
         let policies = base.policies_of_any_method();
         let new = given.merged_over(&policies).without_none();
         new.complete_new(|| {
-            let found = new_plan::default_budget(reader)?;
+            let found = budget_of_last_batch(reader)?;
             default_budget = Some(found);
             Ok::<_, EngineError>(found.budget)
         })?
     } else {
-        new_plan::check_same_kind(&given, &base)?;
+        check_same_kind(&given, &base)?;
         let mut stored = base.clone();
         // Tuned values are dropped, unless the request gives them itself.
         if request.tune {
@@ -94,7 +100,6 @@ pub(super) fn run(
         let pins = rules.pins.pages.len() as u64;
         return Err(PlanError::TooManyPins { pins, seeds }.into());
     }
-    let pages_to_share = request.pages_to_share(reader)?;
     let same_policy = base.policy().ok() == Some(policy);
     let plan_changed = stored.is_some() && (base.resolve().ok() != Some(resolved) || !same_policy);
     let is_new = stored.is_none();
@@ -109,7 +114,7 @@ pub(super) fn run(
         ..PolicyView::default()
     });
     // As time passes, pages become eligible on sites that did not change.
-    let depends_on_time = policy.rest > 0 && matches!(resolved, ResolvedPlan::Cover(_));
+    let depends_on_time = policy.pages.rest > 0 && matches!(resolved, ResolvedPlan::Cover(_));
     let previous_plan = PreviousPlan {
         plan: &base,
         refresh: previous.filter(|_| !request.cold && !plan_changed && !depends_on_time),
@@ -125,11 +130,14 @@ pub(super) fn run(
                 min_hubs: 0,
                 min_authorities: 0,
                 min_hub_sites: 0,
-                max_failures: 0,
+                pages: PagePolicy {
+                    max_failures: 0,
+                    ..policy.pages
+                },
                 ..policy
             };
             let rejects_none =
-                other_policies == Policy::default() && rules.candidates.failing_pages() == 0;
+                other_policies == Policy::default() && rules.pages.failing_pages() == 0;
             let mut same = match previous_plan.refresh.filter(|_| rejects_none) {
                 Some(refresh) => unchanged::find(reader, plan, refresh, watch)?,
                 None => None,
@@ -149,10 +157,6 @@ pub(super) fn run(
                 let processes = site_processes(local, reader, &report.view.parameters)?;
                 let context = RunContext::new(reader, plan, &rules, watch);
                 let context = context.with_processes(processes.as_ref());
-                let context = RunContext {
-                    exceeded_limit: pages_to_share.map(|_| request.share_limit()),
-                    ..context
-                };
                 let run = cores::run(context, previous, request.cold)?;
                 report.set_cores(&run);
                 report.bytes_read = reader.bytes_read();
@@ -227,9 +231,11 @@ pub(super) fn run(
         return Err(PlanError::LearnedByNext.into());
     }
     let is_compared = is_new_list && budget.is_some() && !is_learned;
-    if !request.judge && is_compared && pages_to_share.is_some() {
-        // A comparison needs all pages and links in one process.
-        report.not_compared = pages_to_share;
+    let counters = reader.counters()?;
+    let pages = counters.known.saturating_add(counters.crawled);
+    let is_large = reader.site_parts().is_some() && pages > MAX_COMPARED;
+    if !request.judge && is_compared && is_large {
+        report.not_compared = Some(pages);
     } else if request.judge || is_compared {
         let judged = Judged {
             plan: &report.view.parameters,
@@ -240,7 +246,7 @@ pub(super) fn run(
             },
             budget: match budget {
                 Some(budget) => budget,
-                None => new_plan::default_budget(reader)?.budget,
+                None => budget_of_last_batch(reader)?.budget,
             },
             draws: match report.view.parameters.holdouts {
                 // A plan that is tuned by known pages is judged by pages held out all the same.
@@ -270,7 +276,7 @@ fn rejections(stored: &UnchangedRun) -> Result<BTreeMap<RejectionReason, u64>> {
 /// Returns the rejections by failed fetches, which cover methods do not count themselves.
 fn failing_rejections(plan: &ResolvedPlan, rules: &LoadedPolicy) -> BTreeMap<RejectionReason, u64> {
     let is_cover = !matches!(plan, ResolvedPlan::Cores(_));
-    let failing = rules.candidates.failing_pages();
+    let failing = rules.pages.failing_pages();
     let counted = (is_cover && failing > 0).then_some((RejectionReason::MaxFailures, failing));
     counted.into_iter().collect()
 }
@@ -418,5 +424,152 @@ impl RefreshReport {
         self.components = run.components.all;
         self.components_verified = run.components.verified;
         self.pages_loaded = run.pages_loaded;
+    }
+}
+
+// Rules of new plans: the default budget, and what of a stored plan can change without replacing it.
+
+/// Returns the number of pages that the last delta fetched, or without a delta half of the crawled pages.
+/// Both are at least 1.
+fn budget_of_last_batch(store: &Store) -> Result<DefaultBudget> {
+    let counters = store.counters()?;
+    let mut batch = counters.batch;
+    while let Some(record) = store.get(&tables::BATCHES, &batch)? {
+        let counts = &record.counts;
+        let fetched = counts
+            .records
+            .saturating_sub(counts.rejected + counts.superseded + record.stale);
+        match record.kind {
+            BatchKind::Delta if fetched > 0 => {
+                return Ok(DefaultBudget {
+                    budget: fetched,
+                    delta: Some(batch),
+                });
+            }
+            BatchKind::Delta | BatchKind::Forget => batch -= 1,
+            // The batch before it is undone.
+            BatchKind::Undo => batch = batch.saturating_sub(2),
+            BatchKind::Snapshot => break,
+        }
+    }
+    Ok(DefaultBudget {
+        budget: (counters.crawled / 2).max(1),
+        delta: None,
+    })
+}
+
+/// Checks that given options do not change the goal, the method or the scope of a stored plan.
+pub(super) fn check_same_kind(
+    given: &PlanOptions,
+    stored: &PlanOptions,
+) -> Result<(), EngineError> {
+    let is_other_goal = given.goal.is_some() && given.goal != stored.goal;
+    let is_other_method = given
+        .method
+        .is_some_and(|method| method != stored.method.unwrap_or_default());
+    let is_other_scope = given
+        .scope
+        .is_some_and(|scope| scope != stored.scope.unwrap_or_default());
+    let changed = [
+        ("goal", is_other_goal),
+        ("method", is_other_method),
+        ("scope", is_other_scope),
+    ];
+    match changed.into_iter().find(|(_, is_changed)| *is_changed) {
+        Some((parameter, _)) => Err(PlanError::NotReplaced(parameter).into()),
+        None => Ok(()),
+    }
+}
+
+// Result of a run, for every kind of plan.
+
+pub(super) enum Outcome {
+    Cores(Box<CoresRun>),
+    SameCores(Box<UnchangedRun>),
+    Cover(CoverRun),
+    Web(WebRun),
+}
+
+impl Outcome {
+    /// Adds what the refresh stores to `changes`, but for what other processes have. Returns what was written of page
+    /// evidence, by cores.
+    pub(super) fn put(
+        &self,
+        store: &Store,
+        changes: &mut Changes,
+        plan: &str,
+        refresh: RefreshId,
+    ) -> Result<Option<Written>> {
+        match self {
+            Self::Cores(run) => run.put(store, changes, plan, refresh).map(Some),
+            Self::SameCores(same) => same.put(store, changes, refresh).map(Some),
+            Self::Cover(run) => {
+                run.put(store, changes, refresh)?;
+                Ok(None)
+            }
+            Self::Web(run) => {
+                run.put(changes, refresh)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Adds what other processes have of the result to `changes`, or lets them keep it for the commit of the writer that
+    /// has their parts, and `store`, open. Adds what they write of page evidence to `written`.
+    pub(super) fn put_elsewhere(
+        &self,
+        store: &Store,
+        changes: &mut Changes,
+        refresh: RefreshId,
+        written: Option<&mut Written>,
+    ) -> Result<()> {
+        match (self, written) {
+            (Self::Web(run), _) => run.put_elsewhere(changes, refresh),
+            (Self::Cores(run), Some(written)) => {
+                run.put_elsewhere(store, changes, refresh, written)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn pages(&self, store: &Store) -> Result<Vec<PageId>> {
+        match self {
+            Self::Cores(run) => Ok(run.seeds().into_iter().map(|seed| seed.page).collect()),
+            Self::SameCores(same) => Ok(same.seeds.clone()),
+            Self::Cover(run) => run.pages(store),
+            Self::Web(run) => Ok(run.pages()),
+        }
+    }
+
+    pub(super) fn count(&self) -> Result<u32> {
+        match self {
+            Self::Cores(run) => Ok(number(run.seeds().len())),
+            Self::SameCores(same) => Ok(number(same.seeds.len())),
+            Self::Cover(run) => run.seeds(),
+            Self::Web(run) => run.seeds(),
+        }
+    }
+
+    pub(super) fn short(&self) -> ShortageReason {
+        match self {
+            Self::Cores(_) | Self::SameCores(_) => ShortageReason::NoLinkLeft,
+            Self::Cover(_) => ShortageReason::NoPageLeft,
+            Self::Web(run) => run.short(),
+        }
+    }
+
+    /// Returns which refreshes picked the seeds, if this one is stored as `refresh`.
+    pub(super) fn picked_by(&self, refresh: RefreshId) -> PickedBy {
+        match self {
+            Self::Cores(_) | Self::SameCores(_) => PickedBy::default(),
+            Self::Cover(run) => PickedBy {
+                of_sites: run.picked_by(refresh),
+                over_web: None,
+            },
+            Self::Web(run) => PickedBy {
+                over_web: Some(run.picked_by(refresh)),
+                ..PickedBy::default()
+            },
+        }
     }
 }

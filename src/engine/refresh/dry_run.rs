@@ -6,7 +6,7 @@ use super::compute::{Computed, run};
 use super::judged::Judge;
 use super::report::RefreshReport;
 use super::request::RefreshRequest;
-use super::{memory, prune};
+use super::{delete, memory};
 use crate::engine::Result;
 use crate::engine::clock::now;
 use crate::engine::processes::Processes;
@@ -45,7 +45,7 @@ impl UnstoredRefresh {
         outcome.put(reader, &mut changes, plan, number)?;
         if let Some(keep) = request.keep {
             let picked_by = outcome.picked_by(number);
-            report.pruned = prune::prune(reader, &mut changes, plan, keep, picked_by)?;
+            report.pruned = delete::prune(reader, &mut changes, plan, keep, picked_by)?;
         }
         watch.proceed()?;
         let seeds = changes.new_entries(&tables::SEEDS)?;

@@ -12,14 +12,10 @@ mod delete;
 mod dry_run;
 pub(crate) mod global;
 mod judged;
-mod list_gc;
 mod memory;
-mod new_plan;
-mod outcome;
 mod page_sets;
 #[cfg(test)]
 mod process_stores_tests;
-mod prune;
 mod report;
 mod request;
 pub(crate) mod run_context;
@@ -40,7 +36,7 @@ pub use report::{
     DefaultBudget, PolicyView, RefreshReport, RefreshView, Shortage, ShortageReason, Stars,
     StepsView, TrialView, TuningView,
 };
-pub use request::{DEFAULT_SHARE_ABOVE, RefreshRequest};
+pub use request::RefreshRequest;
 
 use std::time::Instant;
 
@@ -48,9 +44,9 @@ use super::clock::now;
 use super::{Bank, Result};
 use crate::engine::history::timeline;
 use churn_limit::LimitedList;
+use compute::Outcome;
 use compute::{Computed, run};
 use cores::page_evidence;
-use outcome::Outcome;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::PlanRecord;
 use seedbank_store::tables;
@@ -70,6 +66,8 @@ pub(crate) fn refresh(
     }
     loop {
         let reader = bank.open_state()?;
+        let last_refresh = |stored: Option<PlanRecord>| stored.map(|stored| stored.last_refresh);
+        let before = last_refresh(reader.get(&tables::PLANS, &plan.to_owned())?);
         let Computed {
             outcome,
             limited_list,
@@ -79,13 +77,9 @@ pub(crate) fn refresh(
         watch.stage("commit", None);
         // The computed result is worth waiting for the lock.
         let writer = bank.open_writer(true, watch)?;
-        let stored = writer.get(&tables::PLANS, &report.view.plan)?;
-        let last = stored.map(|stored| stored.last_refresh);
-        let of_list = limited_list.as_ref().map(|limited_list| limited_list.last);
-        let is_valid = [outcome.depends_on(), of_list]
-            .into_iter()
-            .flatten()
-            .all(|earlier| last == Some(earlier));
+        // The plan's parameters and its previous list are part of the input. Another process may have refreshed it, or the
+        // last command was killed before readers saw its refresh.
+        let is_valid = last_refresh(writer.get(&tables::PLANS, &report.view.plan)?) == before;
         // Otherwise later refreshes could not determine what changed since this state.
         let has_history = report.view.batch >= timeline::known_since(&writer)?;
         if is_valid && has_history {
@@ -138,12 +132,12 @@ fn store(
     // Delete what only the pruned refreshes needed.
     if let Some(keep) = request.keep {
         let picked_by = outcome.picked_by(refresh);
-        report.pruned = prune::prune(writer, &mut changes, &report.view.plan, keep, picked_by)?;
+        report.pruned = delete::prune(writer, &mut changes, &report.view.plan, keep, picked_by)?;
         timeline::prune(writer, &mut changes, &report.pruned, report.view.batch)?;
         let written = standings.as_ref();
         page_evidence::delete_unseen(writer, &mut changes, &report.pruned, refresh, written)?;
         let (name, lists) = (&report.view.plan, &plan.lists);
-        list_gc::delete_unreferenced(writer, &mut changes, &report.pruned, name, lists)?;
+        delete::delete_unreferenced(writer, &mut changes, &report.pruned, name, lists)?;
     }
     report.bytes_read_storing = writer.bytes_read();
     report.bytes_read += report.bytes_read_storing;

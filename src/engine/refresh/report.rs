@@ -32,8 +32,7 @@ pub struct RefreshReport {
     /// By cores: number of components whose pages and links are the same as in the previous
     /// refresh.
     pub components_verified: u32,
-    /// By cores: number of pages in the loaded part of the graph. This is the whole graph, or the
-    /// changed components and those that can contain the next core. By cover: 0.
+    /// By cores: number of pages of the graph; 0 if nothing changed. By cover: 0.
     pub pages_loaded: u64,
     /// By cores: number of entries of rows and in-link lists that ranking read. An entry that
     /// serves several vectors at once counts once here, and once per vector in `link_visits`. By

@@ -3,10 +3,6 @@
 use crate::engine::Result;
 use crate::engine::error::RequestError;
 use crate::engine::plan::{DEFAULT_PLAN, PlanOptions, check_name};
-use seedbank_store::Store;
-
-/// The default of [`RefreshRequest::share_above`].
-pub const DEFAULT_SHARE_ABOVE: u64 = 50_000_000;
 
 /// The plan to refresh, and how.
 ///
@@ -47,19 +43,11 @@ pub struct RefreshRequest {
     /// for those that `options` sets.
     pub tune: bool,
     /// Compare the list with baselines, with pages held out. A plan with a budget is compared anyway if it
-    /// is new or if its parameters change.
+    /// is new or if its parameters change, unless the bank is a cluster bank of more than 50 million pages.
     pub judge: bool,
     /// Replace the parameters of the plan by `options` and the defaults of a new plan, except for policies
     /// that all methods have. Required to change the goal, the method or the scope of a plan.
     pub replace: bool,
-    /// In a cluster bank with more known and crawled pages than this, cores are found by all processes, each with its share
-    /// of the links in memory, and a new list is not compared with baselines unless `judge` is set. In a smaller one, one
-    /// process does that as in any other bank, which takes less time. `None` for [`DEFAULT_SHARE_ABOVE`].
-    ///
-    /// Exact cores of a component of links with at most this many pages, or 256, are also found by one process.
-    ///
-    /// Scores of cores differ in their last digits between both ways.
-    pub share_above: Option<u64>,
 }
 
 impl RefreshRequest {
@@ -79,21 +67,6 @@ impl RefreshRequest {
             options: parameters.into(),
             ..Self::stored(plan)
         }
-    }
-
-    /// Returns the number of pages of a cluster bank if one process is not to load all of them, and `None` otherwise.
-    pub(super) fn pages_to_share(&self, store: &Store) -> Result<Option<u64>> {
-        if store.site_parts().is_none() {
-            return Ok(None);
-        }
-        let counters = store.counters()?;
-        let pages = counters.known.saturating_add(counters.crawled);
-        Ok(Some(pages).filter(|pages| *pages > self.share_limit()))
-    }
-
-    /// Returns the number of pages up to which one process loads all of them.
-    pub(super) fn share_limit(&self) -> u64 {
-        self.share_above.unwrap_or(DEFAULT_SHARE_ABOVE)
     }
 
     /// Returns the name of the plan after validating the request.

@@ -14,8 +14,6 @@ pub(crate) struct RunContext<'a, P> {
     pub(crate) watch: &'a dyn Watch,
     /// Other processes that have sites of the bank; `None` if they are not to work on them.
     pub(crate) processes: Option<&'a SiteProcesses<'a>>,
-    /// The number of pages that fit into one process, if it is a cluster bank with more of them.
-    pub(crate) exceeded_limit: Option<u64>,
 }
 
 impl<'a, P> RunContext<'a, P> {
@@ -31,7 +29,6 @@ impl<'a, P> RunContext<'a, P> {
             policy,
             watch,
             processes: None,
-            exceeded_limit: None,
         }
     }
 

@@ -56,6 +56,7 @@ impl ShareService {
                 let result = self.run(processes, &job, body);
                 return job.own(result);
             }
+            Kind::Ingest | Kind::Export => return Err(malformed().into()),
             Kind::Reached => return self.reached(job, body),
             Kind::Put => return self.put(processes, job, body),
             Kind::End => {

@@ -27,7 +27,7 @@ use enabled::{Finder, storage};
 #[cfg(feature = "remote")]
 pub use enabled::{Upload, upload};
 use seedbank_algorithms::watch::Watch;
-use seedbank_formats::ingest::{Input, Stop, address, path_list};
+use seedbank_formats::ingest::{Input, address, path_list};
 use seedbank_store::BackupPlace;
 
 /// Replaces addresses in a list of inputs.
@@ -82,7 +82,7 @@ impl Inputs {
 pub(in crate::engine) fn address_of(input: &Input) -> Option<&str> {
     match input {
         Input::File(path) => address(path),
-        Input::Member(_) | Input::Stdin | Input::Remote(_) => None,
+        Input::Member(_) | Input::Stdin | Input::Pipe(..) | Input::Remote(_) => None,
     }
 }
 
@@ -124,8 +124,5 @@ pub fn listed_inputs(
     let mut input = Input::named(list.to_path_buf());
     let mut inputs = Inputs::new(watch);
     inputs.replace_one(&mut input)?;
-    path_list(&input, base, &inputs.watch).map_err(|stop| match stop {
-        Stop::Input(error) => error.into(),
-        Stop::Interrupted(interrupted) => interrupted.into(),
-    })
+    Ok(path_list(&input, base, &inputs.watch)?)
 }

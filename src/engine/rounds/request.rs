@@ -12,7 +12,7 @@ const TOPIC: u8 = RequestTopic::Job as u8;
 pub(in crate::engine) enum Kind {
     /// Begin a job, and receive its messages.
     Begin = 0,
-    /// Do the part of this process. Answer: its result.
+    /// Do the part of this process of a selection. Answer: its result.
     Run = 1,
     /// Receive a message, or a piece of one: the process that sends it, the round, whether more follows, and the bytes.
     Message = 2,
@@ -22,16 +22,22 @@ pub(in crate::engine) enum Kind {
     Put = 4,
     /// Stop the job, and forget its result.
     End = 5,
+    /// Do the part of this process of an ingest.
+    Ingest = 6,
+    /// Do the part of this process of an export.
+    Export = 7,
 }
 
 impl Kind {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 8] = [
         Self::Begin,
         Self::Run,
         Self::Message,
         Self::Reached,
         Self::Put,
         Self::End,
+        Self::Ingest,
+        Self::Export,
     ];
 }
 

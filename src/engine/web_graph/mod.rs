@@ -1,15 +1,8 @@
 //! The graph of the whole web: loads the graph image, and numbers pages for algorithms.
 //!
-//! In a cluster bank, each process can load the share of its own sites. `group` exchanges messages for that; `ghosts` are
-//! pages of other processes, `hosts` numbers pages in the web, and `names` numbers what several processes name. `portions`
-//! sends lists, and `pages_in_web` finds the numbers of pages, and the reverse.
+//! In a cluster bank, each process can load the share of its own sites; `processes` has their messages and common numbers.
 
-mod ghosts;
-mod group;
-mod hosts;
-mod names;
-mod pages_in_web;
-mod portions;
+mod processes;
 
 use std::ops::Range;
 
@@ -27,13 +20,13 @@ use seedbank_formats::ingest::{self, SiteMode};
 use seedbank_store::records::PageRecord;
 use seedbank_store::{GraphImage, ImageLinks, Store, StoreError, tables};
 
-pub(super) use ghosts::{GhostLists, number_ghosts};
+pub(super) use processes::numbers_in_web;
 #[cfg(test)]
-pub(super) use group::tests::in_threads;
-pub(super) use group::{Group, malformed};
-pub(super) use hosts::numbers_in_web;
-pub(super) use names::{collect_numbers, number_names};
-pub(super) use pages_in_web::{numbers_of_pages, pages_of_numbers};
+pub(super) use processes::tests::in_threads;
+pub(super) use processes::{GhostLists, number_ghosts};
+pub(super) use processes::{Group, malformed};
+pub(super) use processes::{collect_numbers, number_names};
+pub(super) use processes::{numbers_of_pages, pages_of_numbers};
 
 /// The number of lists that one task builds.
 const TASK: usize = 1 << 16;
@@ -82,7 +75,7 @@ pub(super) fn read_records<T: Copy + Default + Send>(
     store: &Store,
     image: &GraphImage,
     watch: &dyn Watch,
-    read: impl Fn(&str, &PageRecord) -> T + Sync,
+    read: impl Fn(PageId, &str, &PageRecord) -> T + Sync,
 ) -> Result<Vec<T>> {
     let sites = store.counters()?.next_site;
     let step = sites.div_ceil(PARTS).max(1);
@@ -111,7 +104,7 @@ pub(super) fn read_records<T: Copy + Default + Send>(
                 }
                 let name = of_site.as_ref().map_or("", |of| of.1.as_str());
                 if let Some(slot) = image.slot(page) {
-                    found.push((slot, read(name, &record)));
+                    found.push((slot, read(page, name, &record)));
                 }
             }
             Ok(found)

@@ -13,7 +13,7 @@ fn brotli_stored(text: &[u8]) -> Vec<u8> {
 
 fn read(compression: Compression, stored: &[u8]) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    let mut reader = compression.reader(Cursor::new(stored.to_vec()))?;
+    let mut reader = compression.reader(Cursor::new(stored.to_vec()), &mut 0)?;
     reader.read_to_end(&mut text).map(|_| text)
 }
 
@@ -75,6 +75,19 @@ fn a_dictionary_applies_to_all_frames() {
     assert_eq!(read(Compression::Zstd, &plain).unwrap(), b"text");
     let error = read(Compression::Zstd, &frames).unwrap_err();
     assert_eq!(error.to_string(), "Dictionary mismatch");
+}
+
+#[test]
+fn a_compressed_dictionary_counts_as_expansion() {
+    let dictionary = dictionary();
+    let compressed = zstd::encode_all(&*dictionary, 3).unwrap();
+    for (content, expected) in [(&dictionary, 0), (&compressed, dictionary.len())] {
+        let stored = [skippable(0x5d, content), frame(b"text", &dictionary)].concat();
+        let mut made = 0;
+        let reader = Compression::Zstd.reader(Cursor::new(stored), &mut made);
+        assert!(reader.is_ok());
+        assert_eq!(made, expected as u64);
+    }
 }
 
 #[test]

@@ -3,15 +3,15 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::blocks::{Block, Blocks, MAX_LINE, line_too_long, lines};
 use super::interner::UrlNumber;
 use super::open::{DetectedInput, Input, Opened};
 use super::piece_parser::PieceParser;
 use super::progress::Progress;
 use super::record::Event;
-use super::reject::{Fault, Position, RejectReason};
-use super::source::{Piece, Pieces, Source, Sources, Stop};
-use super::summary::SkipReason;
+use super::source::{
+    Block, Blocks, MAX_LINE, Piece, Pieces, Source, Sources, Stop, line_too_long, lines,
+};
+use super::summary::{Fault, Position, RejectReason, SkipReason};
 use seedbank_algorithms::watch::Watch;
 
 /// The parsed content of a line.
@@ -33,7 +33,7 @@ pub(super) trait EntryFormat: Send + Sync {
     /// Updates the context after a line. Called for every line in order, whatever its content.
     fn update(&self, _line: &[u8], _context: &mut Self::Context) {}
 
-    /// Parses a line that is not blank, like [`LineFormat::read`](super::LineFormat::read).
+    /// Parses a line that is not blank, like [`LineFormat::read`].
     fn read(
         &self,
         line: &str,
@@ -52,7 +52,10 @@ pub(super) struct Entries<F> {
 }
 
 /// Creates a source for each input.
-pub(super) fn each<F: EntryFormat + Copy + 'static>(inputs: &[Input], format: F) -> Sources {
+pub(super) fn entry_sources<F: EntryFormat + Copy + 'static>(
+    inputs: &[Input],
+    format: F,
+) -> Sources {
     let source = |input: &Input| {
         Box::new(Entries {
             input: input.clone(),
@@ -89,7 +92,7 @@ impl<F: EntryFormat + Copy + 'static> Source for Entries<F> {
 
 /// Splits an open input into pieces. The detected format is stored in `detected`.
 pub(super) fn pieces<'a, F: EntryFormat + Copy + 'a>(
-    input: Opened,
+    input: Opened<'a>,
     format: F,
     detected: Arc<OnceLock<DetectedInput>>,
     progress: &Progress<'a>,
@@ -177,4 +180,92 @@ pub(super) fn add_entry(
         Ok(Entry::Skipped(reason)) => parser.skip_record(reason),
         Err(fault) => parser.add(at, Err(fault), text),
     }
+}
+
+// Formats with one record per line, and the source that reads them.
+
+/// A format with one record per line.
+pub trait LineFormat: Send + Sync {
+    /// Parses a line that is not blank: UTF-8 without its line end, of at most [`MAX_LINE`] bytes.
+    /// Counts in `parser` what it drops (outlinks, duplicates, self-links, unknown fields), and numbers
+    /// URLs there.
+    ///
+    /// Must not panic for any line. A fault rejects the whole line.
+    fn read(&self, line: &str, parser: &mut PieceParser) -> Result<Event<UrlNumber>, Fault>;
+}
+
+/// A line format is an entry format in which every line is an event.
+impl<F: LineFormat> EntryFormat for &F {
+    type Context = ();
+
+    fn read(&self, line: &str, _context: &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
+        F::read(self, line, parser).map(Entry::One)
+    }
+}
+
+/// An input with one record per line, plain or compressed. Blank lines are skipped.
+#[derive(Clone, Debug)]
+pub struct Lines<F> {
+    input: Input,
+    format: F,
+    /// The format detected from the first bytes, once they are read.
+    detected: Arc<OnceLock<DetectedInput>>,
+}
+
+impl<F: LineFormat> Lines<F> {
+    /// Creates a source from an input and its format.
+    pub fn new(input: Input, format: F) -> Self {
+        Self {
+            input,
+            format,
+            detected: Arc::default(),
+        }
+    }
+}
+
+/// Creates a source for each input.
+pub(super) fn line_sources<F: LineFormat + Copy + 'static>(inputs: &[Input], format: F) -> Sources {
+    let source = |input: &Input| Box::new(Lines::new(input.clone(), format)) as Box<dyn Source>;
+    inputs.iter().map(source).collect()
+}
+
+impl<F: LineFormat> Source for Lines<F> {
+    fn name(&self) -> String {
+        self.input.to_string()
+    }
+
+    fn prepare(&mut self, _: &dyn Watch) -> Result<Option<u64>, Stop> {
+        Ok(self.input.length()?)
+    }
+
+    fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
+        let input = self.input.open(progress)?;
+        let detected = Arc::clone(&self.detected);
+        Ok(pieces(input, &self.format, detected, progress))
+    }
+
+    fn detected(&self) -> Option<DetectedInput> {
+        self.detected.get().cloned()
+    }
+}
+
+/// Parses a line of at most [`MAX_LINE`] bytes.
+pub(super) fn read_json_line(
+    format: &impl LineFormat,
+    line: &[u8],
+    parser: &mut PieceParser,
+) -> Result<Event<UrlNumber>, Fault> {
+    if line.len() > MAX_LINE {
+        return Err(line_too_long(line.len() as u64));
+    }
+    read_any(format, line, parser)
+}
+
+/// Parses a line of any length.
+pub(super) fn read_any(
+    format: &impl LineFormat,
+    line: &[u8],
+    parser: &mut PieceParser,
+) -> Result<Event<UrlNumber>, Fault> {
+    format.read(utf_8(line)?, parser)
 }

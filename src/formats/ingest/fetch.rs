@@ -1,12 +1,14 @@
 //! Interpretation of a fetch by its HTTP status; shared by readers of web archives, indexes and logs.
 
+use std::borrow::Cow;
+
 use super::digest::digest_hash;
 use super::interner::UrlNumber;
+use super::location::BaseUrl;
 use super::piece_parser::PieceParser;
 use super::record::PageRecord;
-use super::reject::{Fault, RejectReason};
-use super::resolve_url::BaseUrl;
-use super::summary::{DropReason, SkipReason};
+use super::summary::{DropReason, Fault, SkipReason, Unread};
+
 use super::timestamp::parse_timestamp;
 use seedbank_algorithms::fetch_status::FetchStatus;
 use seedbank_algorithms::page::AliasBy;
@@ -73,8 +75,6 @@ pub(super) struct Fetch<'a> {
     pub(super) answer: Answer,
     /// The fetch time as given.
     pub(super) time: Option<&'a str>,
-    /// The name of the field `time`, for error messages.
-    pub(super) time_field: &'static str,
     /// The digest of the content.
     pub(super) digest: Option<&'a str>,
     /// The target of a redirect, relative to the page.
@@ -93,18 +93,15 @@ impl Fetch<'_> {
         }
         let page = parser.page(self.url)?;
         let mut record = PageRecord::new(page);
-        let time = self.time.map(parse_timestamp).transpose();
-        let time = time.map_err(|problem| {
-            let detail = format!("{}: {problem}", self.time_field);
-            Fault::new(RejectReason::InvalidTimestamp, detail)
-        });
         record.gone = self.answer == Answer::Gone;
-        // The time of a gone page only orders several records; an invalid one is ignored.
-        let time = if record.gone {
-            time.ok().flatten()
-        } else {
-            time?
-        };
+        // A time that cannot be read says nothing, but the rest of the record does.
+        let time = self.time.map(archive_time).and_then(|time| {
+            let time = parse_timestamp(&time).ok();
+            if time.is_none() && !record.gone {
+                *parser.summary.unread.entry(Unread::Time).or_default() += 1;
+            }
+            time
+        });
         let time = time.map(|time| parser.time(time));
         if let Answer::Failed(status) = self.answer {
             return Ok(Ok(PageRecord::failed(page, status, time)));
@@ -122,6 +119,18 @@ impl Fetch<'_> {
             _ => {}
         }
         Ok(Ok(record))
+    }
+}
+
+/// Completes a year or a month, as WARC 1.1 has them, to its beginning.
+fn archive_time(time: &str) -> Cow<'_, str> {
+    let is_digit = |at: usize| time.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
+    match time.len() {
+        4 if (0..4).all(is_digit) => format!("{time}-01-01T00:00Z").into(),
+        7 if time.get(4..5) == Some("-") && (0..4).chain(5..7).all(is_digit) => {
+            format!("{time}-01T00:00Z").into()
+        }
+        _ => time.into(),
     }
 }
 
@@ -163,4 +172,22 @@ pub(super) fn count_if_accepted<T>(
         parser.summary.merge(&counts);
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn years_and_months_are_their_beginnings() {
+        for (time, completed) in [
+            ("2014", "2014-01-01T00:00Z"),
+            ("2014-03", "2014-03-01T00:00Z"),
+            ("2014-03-02", "2014-03-02"),
+            ("20140302010203", "20140302010203"),
+            ("12-2014", "12-2014"),
+        ] {
+            assert_eq!(archive_time(time), completed);
+        }
+    }
 }

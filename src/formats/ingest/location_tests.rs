@@ -360,3 +360,24 @@ fn what_crawls_are_full_of_is_plain() {
         assert!(split_normal(text).is_none(), "{text}");
     }
 }
+
+#[test]
+fn queries_are_in_the_encoding_of_their_page() {
+    for (link, encoding, encoded) in [
+        (
+            "/洪/3.asp?DengJh=洪1700718",
+            "gbk",
+            "/洪/3.asp?DengJh=%BA%E91700718",
+        ),
+        ("?q=ソ#ソ", "shift_jis", "?q=%83\\#ソ"),
+        ("?q=да&b=<1", "windows-1251", "?q=%E4%E0&b=<1"),
+        // The encoding lacks the character.
+        ("?q=é洪", "iso-8859-1", "?q=%E9%26%2327946%3B"),
+        ("?q=日本", "iso-2022-jp", "?q=%1B$BF|K\\%1B(B"),
+        ("?q=%E6%B4%AA", "gbk", "?q=%E6%B4%AA"),
+        ("/洪#?洪", "gbk", "/洪#?洪"),
+    ] {
+        let encoding = Encoding::for_label(encoding.as_bytes()).unwrap();
+        assert_eq!(encode_query(link, encoding), encoded);
+    }
+}

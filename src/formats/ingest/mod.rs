@@ -14,36 +14,26 @@
 //!   archives yield records or links ([`Event::Outlink`]).
 //! * [`Record`]: a record passed by a caller, with URLs as text; parsed like a line of a file.
 //!   [`RecordBatchSource`]: batches of Arrow passed by a caller.
-//! * [`LineFormat`]: a format with one record per line ([`JsonLines`], [`LinksTsv`], [`PagesTsv`],
-//!   [`SiteList`]); [`Lines`] turns it into a source.
+//! * [`entries::LineFormat`]: a format with one record per line ([`JsonLines`], [`LinksTsv`], [`PagesTsv`],
+//!   [`record_source::SiteList`]); [`entries::Lines`] turns it into a source.
 //! * [`read_pieces`]: reads all sources and passes each [`Event`] to a sink, in input order for any
 //!   number of threads: one piece at a time, with URLs as numbers of the piece's [`Interner`].
-//!   [`read_batch`] passes each event with its [`Position`], and URLs as text.
+//!   [`read_batch`] passes each event with its [`summary::Position`], and URLs as text.
 //! * A bad record becomes an [`Event::Rejected`] and does not end the batch, unless more than
-//!   [`MAX_LISTED_REJECTS`] and more than half of the records so far are bad. An input that cannot be
+//!   [`summary::MAX_LISTED_REJECTS`] and more than half of the records so far are bad. An input that cannot be
 //!   read to its end is an [`InputError`], and the whole batch is refused.
 //!
-//! Memory is bounded by the number of threads, [`MAX_LINE`] and [`PIECE_SIZE`], never by the input.
+//! Memory is bounded by the number of threads, [`source::MAX_LINE`] and [`PIECE_SIZE`], never by the input.
 
-mod bad_pattern;
-mod blocks;
-mod catch_panic;
-mod compression;
-mod crawl_log;
-mod crawler_output;
 mod decimal;
 mod digest;
 mod entries;
 mod escapes;
-mod expansion;
 mod fetch;
 mod field_suggestions;
 mod formats;
 mod interner;
-mod lines;
 mod location;
-mod node_urls;
-mod normal_url;
 mod number;
 mod open;
 mod path_list;
@@ -53,37 +43,31 @@ mod progress;
 mod read;
 mod record;
 mod record_source;
-mod regex_sets;
-mod reject;
-mod remote_file;
-mod resolve_url;
-mod scheme;
-mod site_list;
 mod sniff;
 mod source;
 mod summary;
 mod timestamp;
-mod zip_member;
 
-pub use bad_pattern::BadPattern;
-pub use blocks::MAX_LINE;
-pub use compression::Compression;
-pub use crawler_output::NutchDump;
 pub use digest::digest_text;
-pub use expansion::Expansion;
+pub use entries::{LineFormat, Lines};
 pub use field_suggestions::suggest_field;
 #[cfg(feature = "parquet")]
 pub use formats::RecordBatchSource;
 pub use formats::{Format, JsonLines, LinksTsv, Nofollow, PagesTsv, RECORD_FIELDS, bv_graph_file};
 pub use interner::{Interner, UrlNumber};
-pub use lines::{LineFormat, Lines};
+pub use location::NodeUrls;
+pub use location::Scheme;
 pub use location::{
     FORGOTTEN_URL, Location, MAX_URL, Naming, SUFFIX_LIST, SiteMode, UrlError, UrlRules, parse, url,
 };
 pub use location::{URL_PATTERN, host_end, push_url, registrable_domain};
-pub use node_urls::NodeUrls;
+pub use open::Compression;
+pub use open::Expansion;
+pub use open::ZipMember;
 pub use open::{DetectedInput, Input, InputError};
+pub use open::{RemoteFile, address};
 pub use path_list::path_list;
+pub use patterns::BadPattern;
 pub use patterns::MEDIA;
 pub use patterns::{Patterns, PatternsError};
 pub use piece_parser::PieceParser;
@@ -95,16 +79,15 @@ pub use record::{
 };
 pub use record_source::Record;
 pub use record_source::{RecordChunk, RecordChunks, RecordSource};
-pub use reject::{
-    Fault, MAX_LISTED_REJECTS, Position, Reject, RejectReason, RejectWriter, within_limit,
-};
-pub use remote_file::{RemoteFile, address};
-pub use scheme::Scheme;
+pub use record_source::{SITE_FIELDS, SiteList, site_list_source};
 pub use seedbank_algorithms::fetch_status::FetchStatus;
-pub use site_list::{SITE_FIELDS, SiteList, site_list_source};
 pub use sniff::DetectedFormat;
+pub use sniff::NutchDump;
+pub use source::MAX_LINE;
 pub use source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Source, Sources, Stop};
 pub use summary::counts_by;
 pub use summary::{DropReason, ReadSummary, SkipReason, UnknownFields, Unread};
+pub use summary::{
+    Fault, MAX_LISTED_REJECTS, Position, Reject, RejectReason, RejectWriter, within_limit,
+};
 pub use timestamp::{Timestamp, TimestampError, parse_timestamp};
-pub use zip_member::ZipMember;

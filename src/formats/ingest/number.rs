@@ -2,7 +2,7 @@
 
 use super::decimal::{Decimal, decimal};
 use super::record::MAX_QUALITY;
-use super::reject::{Fault, RejectReason};
+use super::summary::{Fault, RejectReason};
 
 fn fault(reason: RejectReason, field: &str, what: &str) -> Fault {
     Fault::new(reason, format!("{field}: {what}"))

@@ -11,6 +11,9 @@ use seedbank_algorithms::watch::Watch;
 /// The most bytes of a list; that of a whole crawl of Common Crawl has 15 MB.
 const MAX_LIST: usize = 256 << 20;
 
+/// The most bytes of a path: more than any system and any server accepts.
+const MAX_PATH: usize = 16 << 10;
+
 /// Bytes read at a time.
 const CHUNK: usize = 1 << 20;
 
@@ -39,22 +42,30 @@ pub fn path_list(list: &Input, base: Option<&str>, watch: &dyn Watch) -> Result<
             break;
         }
     }
+    let base = base.map(|base| base.trim_end_matches('/'));
     let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-    let paths = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
-    let inputs = paths.map(|path| {
+    let paths = lines.zip(1..);
+    let paths = paths.filter(|(line, _)| !line.is_empty() && !line.starts_with(b"#"));
+    let inputs = paths.map(|(path, line)| {
         let mut whole = Vec::new();
+        let mut path = path;
         if let Some(base) = base {
-            whole.extend_from_slice(base.trim_end_matches('/').as_bytes());
+            whole.extend_from_slice(base.as_bytes());
             whole.push(b'/');
+            path = path.strip_prefix(b"/").unwrap_or(path);
         }
-        let path = match base {
-            Some(_) => path.strip_prefix(b"/").unwrap_or(path),
-            None => path,
-        };
         whole.extend_from_slice(path);
-        Input::File(OsString::from_vec(whole).into())
+        if whole.len() > MAX_PATH {
+            return Err(InputError::LongPath {
+                list: list.to_string(),
+                line,
+                bytes: whole.len(),
+                max: MAX_PATH,
+            });
+        }
+        Ok(Input::File(OsString::from_vec(whole).into()))
     });
-    Ok(inputs.collect())
+    Ok(inputs.collect::<Result<_, _>>()?)
 }
 
 #[cfg(test)]
@@ -78,5 +89,23 @@ mod tests {
         );
         assert_eq!(read(Some("data")), files(&["data/a/b.gz", "data/d.gz"]));
         assert_eq!(read(None), files(&["a/b.gz", "/d.gz"]));
+    }
+
+    #[test]
+    fn a_path_that_nothing_accepts_is_refused_with_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let list = folder.path().join("list");
+        std::fs::write(&list, format!("# c\na.gz\n{}\n", "x".repeat(70_000))).unwrap();
+        let read = path_list(&Input::File(list), Some("http://h/"), &Unwatched);
+        let Err(Stop::Input(error)) = read else {
+            panic!("{read:?}");
+        };
+        let expected = InputError::LongPath {
+            list: folder.path().join("list").display().to_string(),
+            line: 3,
+            bytes: 70_009,
+            max: 16_384,
+        };
+        assert_eq!(error.to_string(), expected.to_string());
     }
 }

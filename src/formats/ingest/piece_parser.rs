@@ -4,11 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::interner::{Interner, UrlNumber};
-use super::location::Naming;
-use super::node_urls::NodeUrls;
+use super::location::{Naming, NodeUrls};
+
 use super::record::{Event, FetchOrigin};
-use super::reject::{Fault, MAX_LISTED_REJECTS, Position, Reject, excerpt};
-use super::summary::{DropReason, ReadSummary, SkipReason};
+use super::summary::{
+    DropReason, Fault, MAX_LISTED_REJECTS, Position, ReadSummary, Reject, SkipReason, excerpt,
+};
+
 use super::timestamp::Timestamp;
 
 /// Events and counts of a piece so far. Formats parse URLs and add events through it.

@@ -36,6 +36,11 @@ impl<'a> Progress<'a> {
         self.watch.proceed()
     }
 
+    /// Returns the watch, for readers that wait.
+    pub(super) const fn watch(&self) -> &'a dyn Watch {
+        self.watch
+    }
+
     /// Returns the byte counter, for a reader that outlives the watch.
     pub(super) fn bytes(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.bytes)

@@ -1,23 +1,22 @@
 //! Reads a batch: parses pieces in parallel, and passes their events to a sink in input order.
 
+use std::any::Any;
+use std::cell::Cell;
 use std::error::Error;
-use std::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::{Arc, Once};
 
-use foldhash::quality::RandomState;
-use rayon::prelude::*;
-
-use super::expansion;
 use super::interner::{Interner, UrlNumber};
-use super::location::Naming;
-use super::node_urls::NodeUrls;
-use super::open::InputError;
+use super::location::{Naming, NodeUrls};
+use super::open::{self, InputError};
 use super::piece_parser::{Continuation, PieceParser};
 use super::progress::Progress;
 use super::record::Event;
-use super::reject::{MAX_LISTED_REJECTS, Position};
 use super::source::{PIECE_RECORDS, Piece, Pieces, Source, Stop};
-use super::summary::ReadSummary;
+use super::summary::{MAX_LISTED_REJECTS, Position, ReadSummary};
 use crate::display::{counted, is_or_are};
+use foldhash::quality::RandomState;
+use rayon::prelude::*;
 use seedbank_algorithms::watch::{Interrupted, Watch};
 
 /// The memory in bytes of the pieces that are parsed together; the next wave is read meanwhile. With the
@@ -274,7 +273,7 @@ impl OpenSource<'_> {
         if read == 0 || piece.records == 0 {
             return Ok(());
         }
-        expansion::check(read, self.covered).map_err(|source| InputError::Expansion {
+        open::check(read, self.covered).map_err(|source| InputError::Expansion {
             file: self.file.to_string(),
             source,
         })
@@ -405,10 +404,35 @@ fn parse(
     }
 }
 
+// Panics of third-party decoders on damaged input, as errors.
+
+thread_local! {
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a closure; if it panics, returns the payload, and nothing is printed.
+///
+/// State that the closure modified must not be used after an error.
+pub(super) fn catch_panic<T>(step: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let previous_hook = take_hook();
+        set_hook(Box::new(move |info| {
+            if !GUARDED.get() {
+                previous_hook(info);
+            }
+        }));
+    });
+    GUARDED.set(true);
+    let result = catch_unwind(AssertUnwindSafe(step));
+    GUARDED.set(false);
+    result
+}
+
 #[cfg(test)]
 #[path = "read_tests.rs"]
 mod tests;
 
 #[cfg(test)]
 #[path = "read_bounds_tests.rs"]
-mod bounds_tests;
+mod read_bounds_tests;

@@ -11,14 +11,14 @@ use flate2::write::GzEncoder;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::super::blocks::MAX_LINE;
+use super::super::entries::{LineFormat, Lines};
 use super::super::formats::Format;
 use super::super::formats::json_lines::JsonLines;
 use super::super::formats::tsv::{LinksTsv, PagesTsv};
-use super::super::lines::{LineFormat, Lines};
 use super::super::open::Input;
-use super::super::reject::{EXCERPT_CHARS, RejectReason};
-use super::super::source::{PIECE_SIZE, Sources};
+use super::super::source::{MAX_LINE, PIECE_SIZE, Sources};
+use super::super::summary::{EXCERPT_CHARS, RejectReason};
+
 use super::*;
 use crate::ingest::{SiteMode, UrlRules};
 use seedbank_algorithms::watch::Unwatched;

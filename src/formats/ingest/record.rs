@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::interner::{Interner, UrlNumber};
 use super::location::Location;
-use super::reject::Reject;
+use super::summary::Reject;
 use seedbank_algorithms::fetch_status::FetchStatus;
 use seedbank_algorithms::page::AliasBy;
 pub use seedbank_algorithms::page::MAX_QUALITY;

@@ -49,7 +49,7 @@ fn sizes_are_limited_by_line_and_by_list() {
     // Between one and two MiB each.
     let mut count = 0;
     let refused = loop {
-        match add(&format!(r"x{count}\w{{100}}")) {
+        match add(&format!(r"^x{count}\w{{100}}")) {
             Ok(()) => count += 1,
             Err(refused) => break refused,
         }
@@ -59,4 +59,30 @@ fn sizes_are_limited_by_line_and_by_list() {
         panic!("{refused}");
     };
     assert!(found > most && found < most + (4 << 20), "{found}");
+}
+
+#[test]
+fn the_width_of_a_list_is_limited() {
+    let refused = |expressions: &[&str]| {
+        let mut sets = RegexSets::new(Haystack::Text);
+        let mut compiled = CompiledSize::default();
+        let mut add =
+            |expression: &&str| sets.add(expression, &mut compiled, BadPattern::Expression);
+        expressions.iter().try_for_each(&mut add).err()
+    };
+    let too_slow = |found| {
+        let (most, free) = (512, 64);
+        Some(BadPattern::TooSlow { found, most, free })
+    };
+    assert_eq!(refused(&[".{1,900}.{1,900}!"]), too_slow(1737));
+    assert_eq!(refused(&["[ab]{1,300}c", "[ab]{1,300}d"]), None);
+    assert_eq!(
+        refused(&["[ab]{1,300}c", "[ab]{1,300}d", ".{1,300}!"]),
+        too_slow(711)
+    );
+    // Each of these is written out.
+    assert_eq!(refused(&[&"[ab]".repeat(577)]), too_slow(513));
+    assert_eq!(refused(&[&"[ab]".repeat(576), "^.{2000,}"]), None);
+    let narrow = ["[ab]{1,64}"; 1000];
+    assert_eq!(refused(&narrow), None);
 }

@@ -3,9 +3,8 @@
 //! The result selects the reader if no format was named, and lets an error message say what the input
 //! is. It has no other effect: the reader of a format does not depend on it.
 
+use serde::Deserialize;
 use serde::de::IgnoredAny;
-
-use super::crawler_output::{self, CrawlerOutput, NutchDump};
 
 /// The number of bytes that are examined.
 pub(super) const HEAD_BYTES: usize = 64 << 10;
@@ -51,6 +50,8 @@ pub enum DetectedFormat {
     Utf32,
     /// A web archive: WARC with responses.
     Warc,
+    /// A web archive: ARC, which came before WARC.
+    Arc,
     /// Metadata of a web archive, with links: WAT.
     Wat,
     /// Texts of a web archive: WET.
@@ -63,7 +64,11 @@ pub enum DetectedFormat {
     Sitemap,
     /// A sitemap index.
     SitemapIndex,
-    /// Other XML, such as a feed.
+    /// A feed: RSS or Atom.
+    Feed,
+    /// OPML: a list of feeds.
+    Opml,
+    /// Other XML.
     Xml,
     /// An index of a web archive: JSON after a key and a time.
     Cdxj,
@@ -123,6 +128,7 @@ impl DetectedFormat {
                 | Self::Utf16
                 | Self::Utf32
                 | Self::Warc
+                | Self::Arc
                 | Self::Wat
                 | Self::Wet
         )
@@ -131,13 +137,16 @@ impl DetectedFormat {
     /// Detects the format of the data that begins with these bytes; `None` if it is unclear.
     pub(super) fn detect(head: &[u8]) -> Option<Self> {
         let head = head.get(..HEAD_BYTES).unwrap_or(head);
-        detect_magic(head).or_else(|| detect_text(head))
+        match detect_magic(head) {
+            Some(Self::Utf16) => detect_utf16(head),
+            found => found.or_else(|| detect_text(head)),
+        }
     }
 }
 
 /// Detects binary formats by their magic numbers, and web archives.
 fn detect_magic(head: &[u8]) -> Option<DetectedFormat> {
-    let by_magic: [(&[u8], DetectedFormat); 20] = [
+    let by_magic: [(&[u8], DetectedFormat); 21] = [
         (b"PAR1", DetectedFormat::Parquet),
         (b"PARE", DetectedFormat::Parquet),
         (b"Obj\x01", DetectedFormat::Avro),
@@ -159,6 +168,7 @@ fn detect_magic(head: &[u8]) -> Option<DetectedFormat> {
         (b"\xff\xfe", DetectedFormat::Utf16),
         (b"\xfe\xff", DetectedFormat::Utf16),
         (b"WARC/", DetectedFormat::Warc),
+        (b"filedesc://", DetectedFormat::Arc),
     ];
     let found = by_magic.iter().find(|(magic, _)| head.starts_with(magic));
     match found {
@@ -239,7 +249,7 @@ fn detect_text(head: &[u8]) -> Option<DetectedFormat> {
         let content = lines.filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
         content.take(HEAD_LINES)
     };
-    match crawler_output::detect(lines) {
+    match detect(lines) {
         Some(CrawlerOutput::Nutch(dump)) => return Some(DetectedFormat::Nutch(dump)),
         Some(CrawlerOutput::Log) => return Some(DetectedFormat::CrawlLog),
         Some(CrawlerOutput::PageList) => return Some(DetectedFormat::Browsertrix),
@@ -255,6 +265,26 @@ fn detect_text(head: &[u8]) -> Option<DetectedFormat> {
         _ => detect_index(first, lines().find(|line| !line.starts_with('!')))
             .or_else(|| detect_columns(lines)),
     }
+}
+
+/// Detects XML that may be in UTF-16, since it declares its encoding.
+fn detect_utf16(head: &[u8]) -> Option<DetectedFormat> {
+    let encoding = match head {
+        [0xfe, 0xff, ..] | [0, ..] => encoding_rs::UTF_16BE,
+        _ => encoding_rs::UTF_16LE,
+    };
+    let (text, _) = encoding.decode_with_bom_removal(head);
+    let text = text.trim_start();
+    let found = if text.starts_with('<') {
+        detect_markup(text)
+    } else {
+        None
+    };
+    let is_read = |format: &DetectedFormat| {
+        use DetectedFormat::{Feed, Sitemap, SitemapIndex};
+        matches!(format, Feed | Sitemap | SitemapIndex)
+    };
+    found.filter(is_read).or(Some(DetectedFormat::Utf16))
 }
 
 /// Detects formats that begin with a tag.
@@ -280,20 +310,44 @@ fn detect_markup(text: &str) -> Option<DetectedFormat> {
     Some(match text {
         _ if element("sitemapindex") => DetectedFormat::SitemapIndex,
         _ if element("urlset") => DetectedFormat::Sitemap,
+        _ if is_feed(first_element(text)) => DetectedFormat::Feed,
+        _ if first_element(text).eq_ignore_ascii_case("opml") => DetectedFormat::Opml,
         _ if has_any(&["html", "!doctype html", "head", "body"]) => DetectedFormat::Html,
-        _ if text.starts_with("<?xml") || has_any(&["rss", "feed"]) => DetectedFormat::Xml,
+        _ if text.starts_with("<?xml") => DetectedFormat::Xml,
         _ => return None,
     })
 }
 
-/// Detects a single array, as opposed to one array per line.
+/// Returns the name of the first element, without its prefix.
+fn first_element(text: &str) -> &str {
+    let mut tags = text.split('<').skip(1);
+    let tag = tags.find(|tag| tag.starts_with(|c: char| c.is_ascii_alphabetic()));
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
+    let name = tag
+        .and_then(|tag| tag.split(|c| !is_name(c)).next())
+        .unwrap_or_default();
+    name.rsplit(':').next().unwrap_or(name)
+}
+
+fn is_feed(element: &str) -> bool {
+    ["rss", "rdf", "feed"]
+        .iter()
+        .any(|name| element.eq_ignore_ascii_case(name))
+}
+
+/// Detects a single array, or arrays that were appended to each other, as opposed to one array per line.
 fn detect_array(text: &str) -> Option<DetectedFormat> {
     let inside = text.strip_prefix('[')?.trim_start();
     let mut arrays = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     let first = arrays.next().is_some_and(|array| array.is_ok());
+    let end = arrays.byte_offset();
     let second = arrays.next().is_some_and(|array| array.is_ok());
-    let is_empty = inside.trim_end() == "]";
-    (is_empty || inside.starts_with('{') && !(first && second)).then_some(DetectedFormat::JsonArray)
+    // Scrapers that append to a file write `][`, on a line that is not the first one.
+    let spans_lines = text.get(..end).is_some_and(|array| array.contains('\n'));
+    let is_appended = text.get(end..).is_some_and(|rest| rest.starts_with('['));
+    let is_array = !(first && second) || spans_lines || is_appended;
+    (inside.trim_end() == "]" || inside.starts_with('{') && is_array)
+        .then_some(DetectedFormat::JsonArray)
 }
 
 /// Detects whether objects occupy one line each; `first` is the first line of the text.
@@ -397,6 +451,185 @@ fn is_name(text: &str) -> bool {
     let text = text.trim().trim_matches('"');
     let inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' ' | '.');
     text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(inner)
+}
+
+// Detection of crawler output (Nutch dumps, Heritrix logs, lists of Browsertrix) from the first lines.
+
+/// The form of a dump of a Nutch database.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum NutchDump {
+    /// Pages, each on several lines.
+    Text,
+    /// Pages as CSV.
+    Csv,
+    /// Pages as JSON, one per line.
+    Json,
+    /// Links, grouped below their target page.
+    Links,
+}
+
+/// A kind of crawler output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum CrawlerOutput {
+    Nutch(NutchDump),
+    /// Heritrix's `crawl.log`.
+    Log,
+    /// A list of pages of Browsertrix.
+    PageList,
+}
+
+/// The beginning of the header of Nutch's CSV.
+pub(super) const HEADER: &str = "Url,Status code,Status name,Fetch Time,";
+
+/// Follows the URL of a page in a text dump.
+pub(super) const VERSION: &str = "\tVersion: ";
+
+/// Follows the URL of a page in a dump of links.
+pub(super) const INLINKS: &str = "\tInlinks:";
+
+/// The beginning of a line that names a linking page.
+pub(super) const FROM: &str = " fromUrl: ";
+
+/// The fields that distinguish a page of a Nutch database from other objects.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct NutchPage {
+    #[serde(rename = "url")]
+    _url: String,
+    #[serde(rename = "statusCode")]
+    _status_code: u8,
+    status_name: String,
+    #[serde(rename = "fetchTime")]
+    _fetch_time: String,
+    #[serde(rename = "retriesSinceFetch")]
+    _retries_since_fetch: IgnoredAny,
+}
+
+/// The header of a list of pages of Browsertrix.
+#[derive(Deserialize)]
+struct PageListHeader<'a> {
+    format: &'a str,
+}
+
+/// The `format` of a list of pages, without its version.
+const PAGE_LIST: &str = "json-pages-";
+
+/// Detects the kind of output from the first lines that are neither blank nor comments.
+pub(super) fn detect<'a, I: Iterator<Item = &'a str>>(
+    lines: impl Fn() -> I,
+) -> Option<CrawlerOutput> {
+    let mut head = lines();
+    let first = head.next()?;
+    let second = head.next();
+    let second_begins = |text: &str| second.is_none_or(|line| line.starts_with(text));
+    let dump = if first.starts_with(HEADER) {
+        NutchDump::Csv
+    } else if first.contains(VERSION) && second_begins("Status: ") {
+        NutchDump::Text
+    } else if first.ends_with(INLINKS) && second_begins(FROM) {
+        NutchDump::Links
+    } else if first.starts_with('{') {
+        let header = serde_json::from_str(first);
+        if header.is_ok_and(|header: PageListHeader<'_>| header.format.starts_with(PAGE_LIST)) {
+            return Some(CrawlerOutput::PageList);
+        }
+        let page: NutchPage = serde_json::from_str(first).ok()?;
+        if !page.status_name.starts_with("db_") {
+            return None;
+        }
+        NutchDump::Json
+    } else {
+        let is_log = lines().all(|line| LogLine::parse(line).is_some());
+        return is_log.then_some(CrawlerOutput::Log);
+    };
+    Some(CrawlerOutput::Nutch(dump))
+}
+
+// Lines of Heritrix's `crawl.log`.
+
+/// The fields of a log line.
+#[derive(Debug)]
+pub(super) struct LogLine<'a> {
+    time: &'a str,
+    /// The HTTP status, or a status code of Heritrix.
+    pub(super) status: i32,
+    pub(super) url: &'a str,
+    /// The discovery path: one letter per step from a seed.
+    path: &'a str,
+    pub(super) via: Option<&'a str>,
+    /// The start time of the fetch.
+    started: Option<&'a str>,
+    pub(super) digest: Option<&'a str>,
+    /// The source tag: the seed that the URL was found from, if the crawler tags seeds.
+    pub(super) source: Option<&'a str>,
+}
+
+impl<'a> LogLine<'a> {
+    /// Parses a line; `None` if it is not a line of the log.
+    pub(super) fn parse(line: &'a str) -> Option<Self> {
+        let mut fields = line.split_ascii_whitespace();
+        let [
+            time,
+            status,
+            size,
+            url,
+            path,
+            via,
+            _mime,
+            thread,
+            started,
+            digest,
+        ] = [(); 10].map(|()| fields.next());
+        let size = size?;
+        let is_size = size == "-" || size.bytes().all(|byte| byte.is_ascii_digit());
+        let is_time = |time: &str| time.starts_with(|c: char| c.is_ascii_digit());
+        let present = |field: &&str| *field != "-";
+        Some(Self {
+            time: time.filter(|time| is_size && is_time(time))?,
+            status: status?.parse().ok()?,
+            url: url?,
+            path: path?,
+            via: via.filter(present),
+            started: thread
+                .filter(|thread| thread.starts_with('#'))
+                .and(started)?
+                .split(['+', ';'])
+                .next()
+                .filter(present),
+            digest: Some(digest?).filter(present),
+            source: fields.next().filter(present),
+        })
+    }
+
+    /// Returns the last step of the discovery path.
+    pub(super) fn last_step(&self) -> Option<char> {
+        self.path.chars().next_back().filter(|step| *step != '-')
+    }
+
+    /// Returns the number of steps from a seed.
+    pub(super) fn depth(&self) -> Option<u32> {
+        let steps = self.path.chars().filter(|step| *step != '-').count();
+        u32::try_from(steps).ok()
+    }
+
+    /// Returns whether the fetch was a prerequisite of the crawler (`robots.txt`, a DNS lookup), or a
+    /// redirect of one.
+    pub(super) fn is_prerequisite(&self) -> bool {
+        self.path.trim_end_matches('R').ends_with('P')
+    }
+
+    /// Returns the start time of the fetch, as archives record it, or else the time of the line.
+    pub(super) fn time(&self) -> String {
+        let time = self.started.unwrap_or(self.time);
+        let is_number = time.len() > 14 && time.bytes().all(|byte| byte.is_ascii_digit());
+        match time.split_at_checked(14).zip(time.split_at_checked(8)) {
+            Some(((second, fraction), (day, _))) if is_number => {
+                let clock = second.get(8..).unwrap_or_default();
+                format!("{day}T{clock}.{fraction}Z")
+            }
+            _ => time.to_owned(),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -34,6 +34,14 @@ fn texts_are_told_apart() {
             Some(DetectedFormat::JsonArray),
         ),
         ("[{\"url\": 1}]\n[{\"url\": 2}]\n", None),
+        (
+            "[{\"url\": 1}][{\"url\": 2}]\n",
+            Some(DetectedFormat::JsonArray),
+        ),
+        (
+            "[\n{\"url\": 1}\n][\n{\"url\": 2}\n]",
+            Some(DetectedFormat::JsonArray),
+        ),
         ("[\"http://a.example/\", 3]\n", None),
         (
             "\"http://a.example/\"\n\"http://b.example/\"\n",
@@ -103,11 +111,27 @@ fn texts_are_told_apart() {
             Some(DetectedFormat::Sitemap),
         ),
         ("<sitemapindex>", Some(DetectedFormat::SitemapIndex)),
-        ("<?xml version='1.0'?>\n<rss>", Some(DetectedFormat::Xml)),
+        ("<?xml version='1.0'?>\n<rss>", Some(DetectedFormat::Feed)),
+        (
+            "<!-- x --><feed xmlns='http://www.w3.org/2005/Atom'><body>",
+            Some(DetectedFormat::Feed),
+        ),
+        (
+            "<rdf:RDF xmlns='http://purl.org/rss/1.0/'>",
+            Some(DetectedFormat::Feed),
+        ),
+        (
+            "<?xml version='1.0'?><opml><head/><body/>",
+            Some(DetectedFormat::Opml),
+        ),
         ("<3 this page", None),
         (
             "WARC/1.0\r\nWARC-Type: warcinfo\r\n",
             Some(DetectedFormat::Warc),
+        ),
+        (
+            "filedesc://a.arc 0.0.0.0 20080430204825 text/plain 76\n",
+            Some(DetectedFormat::Arc),
         ),
         (
             "WARC/1.0\r\nWARC-Type: metadata\r\n\r\n{\"Container\":{",

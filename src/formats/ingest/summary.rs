@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
+use std::io::{self, Write};
 
 use super::location::UrlError;
-use super::reject::{RejectReason, is_hopeless};
+use super::timestamp::TimestampError;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
 
 /// The maximum number of distinct names in [`UnknownFields`].
 pub(super) const MAX_UNKNOWN_FIELDS: usize = 16;
@@ -96,8 +96,8 @@ impl fmt::Display for SkipReason {
     }
 }
 
-/// Why the content of a page in a web archive was not, or only partly, searched for links. The names (snake
-/// case) are stable.
+/// Why a part of the record of a page was not read: its content, in which links are searched, or the time of its
+/// fetch. The names (snake case) are stable.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
 )]
@@ -110,6 +110,8 @@ pub enum Unread {
     Damaged,
     /// It is longer than 16 MiB, of which the first 16 MiB were read, or was stored truncated.
     CutOff,
+    /// The time of its fetch is not a time, and the batch's counts in its place.
+    Time,
 }
 
 impl fmt::Display for Unread {
@@ -211,7 +213,7 @@ impl ReadSummary {
         self.rejects.values().sum()
     }
 
-    /// Returns whether more than [`MAX_LISTED_REJECTS`](super::MAX_LISTED_REJECTS) records, and more than half of all
+    /// Returns whether more than [`MAX_LISTED_REJECTS`] records, and more than half of all
     /// records so far, are rejected.
     #[must_use]
     pub fn is_hopeless(&self) -> bool {
@@ -244,5 +246,276 @@ impl ReadSummary {
             self.unknown_fields.add(name, *count);
         }
         self.unknown_fields.others += other.unknown_fields.others;
+    }
+}
+
+// Rejected records: reasons, positions, listing, and limits.
+
+/// The number of characters stored of a rejected record and of its detail.
+pub(super) const EXCERPT_CHARS: usize = 200;
+
+/// The maximum number of listed rejects of a batch. The first ones are listed; all are counted.
+pub const MAX_LISTED_REJECTS: u64 = 100_000;
+
+/// Why a record is rejected. The names (snake case) are stable.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RejectReason {
+    /// The line is longer than 16 MiB.
+    LineTooLong,
+    /// The line is not UTF-8.
+    InvalidUtf8,
+    /// The line is not JSON.
+    InvalidJson,
+    /// The line is JSON, but not an object.
+    NotAnObject,
+    /// An object with more than 1,024 fields.
+    TooManyFields,
+    /// A field given twice.
+    DuplicateField,
+    /// No `url`.
+    MissingUrl,
+    /// The page's URL is empty.
+    EmptyUrl,
+    /// The page's URL is relative.
+    RelativeUrl,
+    /// The page's URL is neither http nor https.
+    UrlScheme,
+    /// The page's URL has no host.
+    UrlWithoutHost,
+    /// The page's URL is longer than 65,536 bytes.
+    UrlTooLong,
+    /// The page's URL is refused by the URL standard.
+    InvalidUrl,
+    /// A field has the wrong type.
+    WrongType,
+    /// A count or a quality is below zero.
+    NegativeNumber,
+    /// A count is not a whole number.
+    FractionalNumber,
+    /// A count or a quality is above its limit.
+    NumberTooLarge,
+    /// A time is not in an accepted form.
+    InvalidTimestamp,
+    /// A TSV line with too few or too many columns.
+    Columns,
+    /// A quote in a table that is not closed, or is followed by text.
+    Quotes,
+    /// A NUL byte in a TSV line.
+    NulByte,
+    /// No `site` in a site record.
+    MissingSite,
+    /// A `site` that is not a site name.
+    InvalidSite,
+    /// A record of a web archive with an invalid header or length.
+    Framing,
+    /// A WAT record without the type of the record that it describes.
+    MissingType,
+    /// A rank of a host that is not a vertex of the graph.
+    UnknownHost,
+    /// A second rank of a host.
+    RankedTwice,
+}
+
+impl fmt::Display for RejectReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
+}
+
+/// The reason for a rejection, with a message.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// The reason.
+    pub reason: RejectReason,
+    /// The message.
+    pub detail: String,
+}
+
+impl Fault {
+    /// Creates a fault.
+    pub fn new(reason: RejectReason, detail: impl Into<String>) -> Self {
+        Self {
+            reason,
+            detail: detail.into(),
+        }
+    }
+
+    /// Creates the fault of a record whose page URL is invalid.
+    pub(super) fn page_url(error: &UrlError) -> Self {
+        let reason = match error {
+            UrlError::Empty => RejectReason::EmptyUrl,
+            UrlError::Relative => RejectReason::RelativeUrl,
+            UrlError::Scheme(_) => RejectReason::UrlScheme,
+            UrlError::NoHost => RejectReason::UrlWithoutHost,
+            UrlError::TooLong(_) => RejectReason::UrlTooLong,
+            UrlError::Invalid(_) => RejectReason::InvalidUrl,
+        };
+        Self::new(reason, error.to_string())
+    }
+
+    /// Creates the fault of a record with an invalid URL in this field.
+    pub(super) fn url(field: &str, error: &UrlError) -> Self {
+        let Self { reason, detail } = Self::page_url(error);
+        Self::new(reason, format!("{field}: {detail}"))
+    }
+
+    /// Creates the fault of a record with an invalid time in this field.
+    pub(super) fn timestamp(field: &str, error: TimestampError) -> Self {
+        Self::new(RejectReason::InvalidTimestamp, format!("{field}: {error}"))
+    }
+}
+
+/// The position of a record in its source, in the unit of its format.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Position {
+    /// The line number from 1, in the decompressed text, including blank lines.
+    Line(u64),
+    /// The number of the record, from 1.
+    #[serde(rename = "number")]
+    Record(u64),
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(number) => write!(f, "line {number}"),
+            Self::Record(number) => write!(f, "record {number}"),
+        }
+    }
+}
+
+/// A rejected record; a line of the rejects file.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Reject {
+    /// The input, as the caller named it.
+    pub file: String,
+    /// The position of the record, serialised as `line` or `number`.
+    #[serde(flatten)]
+    pub at: Position,
+    /// The reason.
+    pub reason: RejectReason,
+    /// The first 200 characters of the message.
+    pub detail: String,
+    /// The first 200 characters of the record; U+FFFD replaces invalid UTF-8.
+    pub record: String,
+}
+
+/// Writes rejects as JSON Lines.
+#[derive(Debug)]
+pub struct RejectWriter<W: Write> {
+    out: W,
+}
+
+impl<W: Write> RejectWriter<W> {
+    /// Creates a writer to `out`, which should be buffered.
+    pub const fn new(out: W) -> Self {
+        Self { out }
+    }
+
+    /// Writes a reject, or something else about a record, as a line.
+    pub fn write(&mut self, reject: &impl Serialize) -> io::Result<()> {
+        serde_json::to_writer(&mut self.out, reject)?;
+        self.out.write_all(b"\n")
+    }
+
+    /// Flushes and returns the underlying writer.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.out.flush()?;
+        Ok(self.out)
+    }
+}
+
+/// Returns whether at most `percent` per cent of the records, rejected ones included, are rejected.
+///
+/// Zero rejects are within any limit, and so is a number at exactly the limit; a relative tolerance of
+/// 1e-12 allows for percentages without an exact double. Returns `false` for a limit of NaN.
+#[must_use]
+pub fn within_limit(rejects: u64, records: u64, percent: f64) -> bool {
+    rejects == 0 && !percent.is_nan()
+        || rejects as f64 * 100.0 <= percent * records as f64 * (1.0 + 1e-12)
+}
+
+/// Returns whether reading should stop: more than [`MAX_LISTED_REJECTS`] records, and more than half of
+/// all records so far, are rejected.
+pub(super) const fn is_hopeless(rejects: u64, records: u64) -> bool {
+    rejects > MAX_LISTED_REJECTS && rejects > records / 2
+}
+
+/// Returns the first [`EXCERPT_CHARS`] characters of a text. A character has at most four bytes, so the
+/// result never contains one that was cut.
+pub(super) fn excerpt(line: &[u8]) -> String {
+    let head = line.get(..EXCERPT_CHARS * 4).unwrap_or(line);
+    String::from_utf8_lossy(head)
+        .chars()
+        .take(EXCERPT_CHARS)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_itself_is_within() {
+        assert!(within_limit(0, 0, 1.0));
+        assert!(within_limit(0, 10, 0.0));
+        assert!(!within_limit(1, 10, 0.0));
+        assert!(within_limit(1, 100, 1.0));
+        assert!(!within_limit(2, 199, 1.0));
+        assert!(within_limit(57, 10_000, 0.57));
+        assert!(within_limit(10, 10, 100.0));
+        assert!(!within_limit(1, 1, f64::NAN));
+        assert!(!within_limit(0, 1, f64::NAN));
+    }
+
+    #[test]
+    fn reading_ends_where_most_is_bad() {
+        assert!(!is_hopeless(100_000, 100_000));
+        assert!(is_hopeless(100_001, 100_001));
+        assert!(is_hopeless(100_001, 200_001));
+        assert!(!is_hopeless(100_001, 200_002));
+        assert!(is_hopeless(u64::MAX, u64::MAX));
+    }
+
+    #[test]
+    fn reasons_have_one_name() {
+        assert_eq!(RejectReason::InvalidUtf8.to_string(), "invalid_utf8");
+        assert_eq!(RejectReason::LineTooLong.to_string(), "line_too_long");
+    }
+
+    #[test]
+    fn a_reject_is_one_json_line() {
+        let mut writer = RejectWriter::new(Vec::new());
+        let reject = Reject {
+            file: "a.jsonl".to_owned(),
+            at: Position::Line(3),
+            reason: RejectReason::InvalidUtf8,
+            detail: "a\nb".to_owned(),
+            record: excerpt(b"x\xffy"),
+        };
+        let mut numbered = reject.clone();
+        numbered.at = Position::Record(4);
+        assert_eq!(serde_json::to_value(&numbered).unwrap()["number"], 4);
+        writer.write(&reject).unwrap();
+        assert_eq!(
+            String::from_utf8(writer.finish().unwrap()).unwrap(),
+            "{\"file\":\"a.jsonl\",\"line\":3,\"reason\":\"invalid_utf8\",\"detail\":\"a\\nb\",\"record\":\"x\u{fffd}y\"}\n"
+        );
+    }
+
+    #[test]
+    fn a_beginning_has_two_hundred_whole_characters() {
+        assert_eq!(
+            excerpt("\u{1f980}".repeat(300).as_bytes()),
+            "\u{1f980}".repeat(200)
+        );
+        assert_eq!(excerpt("é".repeat(450).as_bytes()), "é".repeat(200));
+        assert_eq!(excerpt(b"ab"), "ab");
     }
 }

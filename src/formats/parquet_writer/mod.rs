@@ -5,17 +5,15 @@
 //!
 //! Without the feature `parquet`, [`Table::new`] returns an error.
 
-#[cfg(feature = "parquet")]
-mod batch_builder;
 #[cfg(not(feature = "parquet"))]
 mod disabled;
 #[cfg(feature = "parquet")]
 mod enabled;
 
-#[cfg(feature = "parquet")]
-pub use batch_builder::BatchBuilder;
 #[cfg(not(feature = "parquet"))]
 pub use disabled::Table;
+#[cfg(feature = "parquet")]
+pub use enabled::BatchBuilder;
 #[cfg(feature = "parquet")]
 pub use enabled::Table;
 

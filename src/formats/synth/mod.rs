@@ -1,6 +1,6 @@
 //! A deterministic generator of a crawl that changes daily, for demos, tests and benchmarks.
 //!
-//! [`generate`] writes a snapshot of day 0 and daily deltas as JSON Lines; [`Web::day`] streams one
+//! [`stream::generate`] writes a snapshot of day 0 and daily deltas as JSON Lines; [`Web::day`] streams one
 //! day. No state is stored per page: content, links and lifetime of a page are functions of
 //! (rng seed, site, page, day), computed by counter-based random numbers (`draw`). Memory is a few
 //! numbers per site and 24 units of about 2,048 records, for any number of pages. A day can be generated
@@ -45,22 +45,13 @@
 //! | sigmas | 73.7, 56.8, 47.3, 46.7, 37.9, 32.5, 28.6, 26.6, 25.7, 24.4 | 88.8, 69.0, 47.1, 45.3, 35.6, 31.2, 30.4, 23.4, 22.3, 20.7 |
 //! | mean sigma(i+1) / sigma(i) | 0.887 | 0.857 |
 //! | pages with a repeated digest | 177 | 132 |
-mod address;
-mod blogrolls;
-mod calibrate;
-mod crawl_files;
-mod draw;
 pub mod hosts;
-mod links;
 mod options;
-mod page_schedule;
-mod record_writer;
-mod site;
 mod stream;
 mod web_model;
 
-pub use crawl_files::{DayFile, SynthSummary, generate};
 pub use options::{SynthError, SynthOptions};
-pub use record_writer::DayCounts;
+pub use stream::DayCounts;
+pub use stream::{DayFile, SynthSummary, generate};
 pub use stream::{DayReader, day_text};
 pub use web_model::Web;

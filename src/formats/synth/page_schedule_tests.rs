@@ -1,4 +1,4 @@
-use super::super::draw::Draw;
+use super::Draw;
 use super::*;
 
 fn site(number: u64, size: u32) -> Site {

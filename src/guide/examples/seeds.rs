@@ -1,7 +1,7 @@
 //! From what a crawler fetched to the seeds of its next crawl, with the reason for each.
 
 use seedbank::ingest::{Naming, Record};
-use seedbank::render::seed_reason;
+use seedbank::answers::seed_reason;
 use seedbank::{Bank, IngestRequest, Plan, RefreshRequest};
 
 /// What the crawler fetched: pages with their links.

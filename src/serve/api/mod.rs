@@ -2,22 +2,12 @@
 //! and the tool of the same name follow from the declaration.
 //!
 //! ```text
-//! operation.rs   an operation: parameters, answer, how it is computed
-//! paging.rs      parameters that select a part of a list
-//! bank.rs        status, batches, quotas
-//! plans.rs       plans, refreshes, their seeds and cores
-//! pages.rs       pages, sites, searches
-//! diff.rs        comparison of two refreshes
-//! compare.rs     comparison of a list from outside the bank
+//! operation.rs   an operation: parameters, answer, how it is computed; parameters that select a part of a list
+//! queries.rs     the parameters and answers of all operations
 //! ```
 
-mod bank;
-mod compare;
-mod diff;
 mod operation;
-mod pages;
-mod paging;
-mod plans;
+mod queries;
 
 use axum::Router;
 use axum::body::Body;
@@ -25,17 +15,14 @@ use axum::http::Response;
 use axum::routing::get;
 use std::sync::Arc;
 
-pub(super) use bank::keep_method;
-pub(super) use compare::compare;
-pub(super) use diff::changes;
 pub use operation::Operation;
 pub(super) use operation::{Query, text_body};
-pub(super) use pages::{MAX_SITE_PAGES, SearchQuery, StateFilter};
-pub(super) use plans::cores_of;
+pub(super) use queries::{
+    MAX_SITE_PAGES, SearchQuery, StateFilter, changes, compare, cores_of, keep_method,
+};
 
-use super::answer::{Answer, JSON};
+use super::answer::{Answer, DOCUMENT_PATH, JSON};
 use super::executor::Executor;
-use super::media_type::DOCUMENT_PATH;
 use operation::operation;
 
 /// The OpenAPI document, generated from the operations and their types.
@@ -43,60 +30,60 @@ const DOCUMENT: &str = include_str!("../../../schema/openapi.json");
 
 /// The operations of the API, in the order of the document.
 pub const OPERATIONS: &[Operation] = &[
-    operation::<bank::StatusQuery>(
+    operation::<queries::StatusQuery>(
         "status",
         "Status of the bank: its contents, plans and last batch",
     )
     .uncached(),
-    operation::<bank::BatchesQuery>(
+    operation::<queries::BatchesQuery>(
         "batches",
         "History of the bank: batches, refreshes, the last refused batch",
     )
     .uncached(),
-    operation::<plans::PlansQuery>(
+    operation::<queries::PlansQuery>(
         "plans",
         "All plans with their parameters, last refreshes and verdicts",
     ),
-    operation::<plans::PlanQuery>(
+    operation::<queries::PlanQuery>(
         "plan",
         "A plan with all its refreshes, and the command that recreates it",
     ),
-    operation::<plans::RefreshQuery>("refresh", "A refresh: its parameters, cost and counts"),
-    operation::<plans::SeedsQuery>("seeds", "Seeds of a refresh, best first"),
-    operation::<pages::ExplainQuery>(
+    operation::<queries::RefreshQuery>("refresh", "A refresh: its parameters, cost and counts"),
+    operation::<queries::SeedsQuery>("seeds", "Seeds of a refresh, best first"),
+    operation::<queries::ExplainQuery>(
         "explain",
         "Why a page is a seed of a refresh, or why not, with the evidence",
     ),
-    operation::<diff::DiffQuery>(
+    operation::<queries::DiffQuery>(
         "diff",
         "Two refreshes compared: seeds gained, lost and moved, with causes",
     ),
-    operation::<pages::SearchQuery>("search", "Pages and sites whose names contain a text"),
-    operation::<pages::PageQuery>(
+    operation::<queries::SearchQuery>("search", "Pages and sites whose names contain a text"),
+    operation::<queries::PageQuery>(
         "page",
         "What is known about a page, and its part in every plan",
     ),
-    operation::<pages::LinksQuery>("links", "Pages that link to a page, or that it links to"),
-    operation::<pages::HistoryQuery>(
+    operation::<queries::LinksQuery>("links", "Pages that link to a page, or that it links to"),
+    operation::<queries::HistoryQuery>(
         "history",
         "When a page was a seed, and why it became or stopped being one",
     ),
-    operation::<pages::SiteQuery>(
+    operation::<queries::SiteQuery>(
         "site",
         "What is known about a site, its seeds and its links to other sites",
     ),
-    operation::<plans::CoresQuery>("cores", "Cores of a refresh, the densest first"),
-    operation::<plans::CoreQuery>("core", "A core: its hubs and authorities with their scores"),
-    operation::<plans::CoreLinksQuery>(
+    operation::<queries::CoresQuery>("cores", "Cores of a refresh, the densest first"),
+    operation::<queries::CoreQuery>("core", "A core: its hubs and authorities with their scores"),
+    operation::<queries::CoreLinksQuery>(
         "core-links",
         "Current links from the hubs of a core to its authorities",
     ),
-    operation::<bank::QuotasQuery>(
+    operation::<queries::QuotasQuery>(
         "quotas",
         "Number of pages that the next crawl should fetch from each site",
     )
     .limited(),
-    compare::COMPARE,
+    queries::COMPARE,
 ];
 
 /// Adds the routes of the API to those of the pages.

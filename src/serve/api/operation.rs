@@ -1,4 +1,4 @@
-//! An operation of the API.
+//! An operation of the API, and parameters that select a part of a list.
 
 use std::sync::Arc;
 
@@ -8,13 +8,12 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{Response, StatusCode, Uri};
 use axum::routing::{MethodRouter, get, post};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error, Unexpected};
+use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::serve::answer::{Answer, RequestError};
+use crate::serve::answer::{API_ROOT, Answer, MediaType, RequestError};
 use crate::serve::executor::{Context, Executor};
-use crate::serve::media_type::{API_ROOT, MediaType};
-use crate::serve::query_params::query;
+use crate::serve::params::{integer, query};
 
 /// Returns the schema of a type.
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
@@ -149,4 +148,35 @@ pub(in crate::serve) async fn text_body(request: Request) -> Result<String, Requ
     let bytes = Bytes::from_request(request, &()).await;
     let bytes = bytes.map_err(|e| RequestError::new(e.status(), e.body_text()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Maximum number of entries of a list in one answer.
+pub(super) const MAX_LIMIT: u32 = 10_000;
+
+/// Number of entries of a list in one answer without a parameter `limit`.
+pub(super) const fn default_limit() -> u32 {
+    100
+}
+
+/// Parses the maximum number of entries.
+pub(super) fn limit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let limit: u32 = integer(deserializer)?;
+    if (1..=MAX_LIMIT).contains(&limit) {
+        Ok(limit)
+    } else {
+        let expected = format!("a whole number from 1 to {MAX_LIMIT}");
+        Err(D::Error::invalid_value(
+            Unexpected::Unsigned(limit.into()),
+            &expected.as_str(),
+        ))
+    }
+}
+
+/// Parses the value of a parameter that may be omitted, but not be empty.
+pub(super) fn not_blank<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if text.trim().is_empty() {
+        return Err(D::Error::invalid_value(Unexpected::Str(&text), &"a text"));
+    }
+    Ok(text)
 }

@@ -11,18 +11,17 @@ use axum::http::{Response, StatusCode};
 use serde::Deserialize;
 
 use super::layout::Layout;
-use crate::engine::query::{
-    CrawlComparison, CrawlResult, LineState, ListComparison, ListRelation, ListedLine,
+use crate::answers::{
+    Cell, Table, crawl_table, line_relation, line_state, list_states, listed_page, rejected_lines,
 };
+use crate::engine::query::{ListComparison, ListedLine};
 use crate::html::text::Count;
-use crate::render::Line;
 use crate::serve::address;
-use crate::serve::answer::{Answer, RequestError};
+use crate::serve::answer::{Answer, MediaType, RequestError};
 use crate::serve::api::{compare, text_body};
 use crate::serve::executor::{Context, Executor};
-use crate::serve::extract::{Extracted, NoParams};
-use crate::serve::media_type::MediaType;
-use crate::serve::table::{Cell, Column, Table, csv_answer};
+use crate::serve::params::{Extracted, NoParams};
+use crate::serve::table::csv_answer;
 use seedbank_formats::display::readable;
 
 /// Maximum length of a file name in characters; longer names are truncated.
@@ -205,130 +204,28 @@ impl Page<'_> {
         let Some(found) = &self.found else {
             return Vec::new();
         };
-        let counts = &found.counts;
-        let all = [
-            (counts.alive, "alive"),
-            (counts.spam, "spam"),
-            (counts.gone, "gone"),
-            (counts.alias, "aliases of other pages"),
-            (counts.unlinked, "no longer pages"),
-            (counts.not_in_bank, "not in the bank"),
-            (counts.duplicates, "repeated"),
-            (counts.invalid_urls, "not a URL"),
-        ];
-        all.into_iter().filter(|(count, _)| *count > 0).collect()
-    }
-}
-
-/// Returns the kind of a line as text.
-const fn kind(listed: &ListedLine) -> &'static str {
-    match listed.state {
-        LineState::Alive => "alive",
-        LineState::Spam => "spam",
-        LineState::Gone => "gone",
-        LineState::Alias => "an alias",
-        LineState::Unlinked => "no longer a page",
-        LineState::NotInBank => "not in the bank",
-        LineState::Duplicate => "repeated",
-        LineState::InvalidUrl => "not a URL",
+        let mut counts = list_states(&found.counts);
+        counts.extend(rejected_lines(&found.counts));
+        counts
     }
 }
 
 /// Returns the lines of the list with what the plan has about them.
 fn line_table(found: &ListComparison) -> Table {
-    let row = |line: &ListedLine| {
-        let page = match &line.url {
-            Some(url) if line.page.is_some() => Cell::Page(url.clone()),
-            Some(url) => Cell::text(url),
-            None => Cell::text(&line.text),
-        };
-        let mut state = kind(line).to_owned();
-        if let Some(same) = line.first_line {
-            state = format!("{state}: as line {same}");
-        }
-        if let Some(problem) = &line.error {
-            state = format!("{state}: {problem}");
-        }
-        let relation = line.page.as_ref().map(|page| relation(&page.relation));
-        let why = line.url.as_ref().filter(|_| line.page.is_some());
-        let why = why.map(|url| address::explain(url, found.run.refresh));
-        vec![
-            Cell::Count(line.line),
-            page,
-            Cell::Text(state),
-            relation.map_or(Cell::None, Cell::Line),
-            why.filter(address::Address::fits)
-                .map_or(Cell::None, |why| Cell::text("explain").linked(why)),
-        ]
+    let why = |line: &ListedLine| {
+        let url = line.url.as_ref().filter(|_| line.page.is_some())?;
+        let why = Some(address::explain(url, found.run.refresh));
+        let why = why.filter(address::Address::fits);
+        why.map(|why| Cell::from("explain").linked(&why))
     };
-    let columns = vec![
-        Column::number("line", "Line"),
-        Column::text("page", "Page"),
-        Column::text("state", "State"),
-        Column::text("in_the_plan", "In the plan"),
-        Column::word("why", "Why"),
-    ];
-    let rows = found.lines.iter().map(row).collect();
-    Table::new("lines", "The lines of the list", columns, rows)
-}
-
-fn relation(relation: &ListRelation) -> Line {
-    match relation {
-        ListRelation::Seed { rank } => format_args!("seed {rank}").into(),
-        ListRelation::InCore { core, seed } => {
-            Line::from(format_args!("in core {core}, of ")).and_page(seed)
-        }
-        ListRelation::Covered { by, rank, hop } => Line::from(format_args!(
-            "covered in {} by seed {rank}, ",
-            hop.counted("link", "links")
-        ))
-        .and_page(by),
-        ListRelation::NearCore { core, seed } => {
-            Line::from(format_args!("near core {core}, of ")).and_page(seed)
-        }
-        ListRelation::NotCovered => "not covered".into(),
-    }
-}
-
-/// Returns what crawls find from the list, and from as many seeds.
-fn crawl_table(found: &ListComparison) -> Table {
-    let rows = found.crawls.iter().flat_map(|compared| {
-        crawls(compared).into_iter().map(|(from, crawl)| {
-            vec![
-                Cell::Count(compared.fetches),
-                Cell::text(from),
-                Cell::Count(crawl.starts),
-                Cell::Count(crawl.crawled),
-                Cell::Count(crawl.pages),
-                Cell::Count(crawl.sites),
-                Cell::Count(crawl.clicks),
-            ]
+    Table::of("lines", "The lines of the list", &found.lines)
+        .number("line", "Line", |line| line.line)
+        .text("page", "Page", listed_page)
+        .text("state", "State", line_state)
+        .text("in_the_plan", "In the plan", |line| {
+            let page = line.page.as_ref();
+            Cell::or_none(page.map(|page| line_relation(&page.relation)))
         })
-    });
-    let columns = vec![
-        Column::number("fetches", "Fetches"),
-        Column::word("from", "From"),
-        Column::number("starts", "Starts"),
-        Column::number("crawled", "Crawled pages"),
-        Column::number("pages", "All pages"),
-        Column::number("sites", "Sites"),
-        Column::number("clicks", "Clicks"),
-    ];
-    let caption = "Results of crawls by number of fetches";
-    Table::new("crawls", caption, columns, rows.collect())
-}
-
-/// Returns the crawls to compare, each with a name for its starting points.
-fn crawls(found: &CrawlComparison) -> Vec<(&'static str, &CrawlResult)> {
-    let mut crawls = vec![
-        ("your list", &found.list),
-        ("as many seeds of the plan", &found.first_seeds),
-    ];
-    crawls.extend(
-        found
-            .all_seeds
-            .as_ref()
-            .map(|all| ("all seeds of the plan", all)),
-    );
-    crawls
+        .word("why", "Why", |line| Cell::or_none(why(line)))
+        .done()
 }

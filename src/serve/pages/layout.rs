@@ -1,4 +1,21 @@
-//! The common parts of all pages: navigation, search field, links to JSON, and paging.
+//! The common parts of all pages: parameters of tables, navigation, search field, links to JSON, and paging.
+
+/// Declares the parameters of a page that has tables: those given, and the name and the format of a table.
+macro_rules! params {
+    ($(#[$of_type:meta])* $Params:ident { $($(#[$of_field:meta])* $field:ident: $Type:ty,)* }) => {
+        $(#[$of_type])*
+        #[derive(serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub(super) struct $Params {
+            $($(#[$of_field])* $field: $Type,)*
+            table: Option<crate::serve::params::TableName>,
+            #[serde(rename = "format")]
+            _format: Option<crate::serve::answer::MediaType>,
+        }
+    };
+}
+
+pub(super) use params;
 
 use crate::serve::address::Address;
 use crate::serve::executor::Context;
@@ -15,8 +32,8 @@ pub(crate) struct Layout<'a> {
 
 impl<'a> Layout<'a> {
     /// Creates the layout of a page whose data is available as JSON at one address of the API.
-    pub(crate) fn new(context: &Context<'a>, address: Address) -> Self {
-        Self::with_json(context, [("This page as JSON", address)])
+    pub(crate) fn new(context: &Context<'a>, address: &Address) -> Self {
+        Self::with_json(context, [("This page as JSON", address.clone())])
     }
 
     /// Creates the layout of a page whose data is available as JSON at these addresses of the API; none is

@@ -1,36 +1,16 @@
-//! The pages: one file for each, with what its template needs.
+//! The pages, by what they are about, with what their templates need.
 #![expect(
     clippy::needless_pass_by_value,
     reason = "all pages have the same signature"
 )]
 
-mod batches;
 mod compare;
 mod core;
-mod core_picture;
-mod cores;
-mod diff;
-mod evaluate;
-mod events;
-mod evidence;
-mod explain;
-mod history;
-mod home;
 mod layout;
-mod links;
-mod metrics;
-mod neighbourhood;
 mod page;
-mod plan;
 mod plans;
-mod quotas;
-mod reasons;
 mod refresh;
-mod score;
-mod search;
-mod seeds;
 mod site;
-mod site_plans;
 
 use std::sync::Arc;
 
@@ -42,11 +22,10 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get};
 use serde::de::DeserializeOwned;
 
-use super::answer::{Answer, RequestError, TEXT};
+use super::answer::{Answer, MediaType, RequestError, TEXT};
 use super::api;
 use super::executor::{Context, Executor};
-use super::extract::Extracted;
-use super::media_type::MediaType;
+use super::params::{Extracted, NoParams};
 use super::request_metrics::measure;
 use super::security::{AccessPolicy, COMPARE_PATH, HEALTH_PATH, MAX_BODY_BYTES, enforce};
 
@@ -60,28 +39,28 @@ const ICON: &str = include_str!("../icon.svg");
 pub(super) fn router(executor: Arc<Executor>, policy: Arc<AccessPolicy>) -> Router {
     let requests = Arc::clone(&executor.requests);
     api::with_routes(Router::new())
-        .route("/", uncached(home::render))
-        .route("/page", cached(page::render))
-        .route("/history", cached(history::render))
-        .route("/links", cached(links::render))
-        .route("/search", cached(search::render))
-        .route("/site", cached(site::render))
-        .route("/explain", cached(explain::render))
-        .route("/plan", cached(plan::render))
-        .route("/refresh", cached(refresh::render))
-        .route("/seeds", get(seeds::get))
-        .route("/diff", cached(diff::render))
-        .route("/core", cached(core::render))
-        .route("/cores", cached(cores::render))
-        .route("/plans", cached(plans::render))
-        .route("/evaluate", cached(evaluate::render))
-        .route("/quotas", get(quotas::get))
-        .route("/batches", uncached(batches::render))
+        .route("/", uncached(plans::home))
+        .route("/page", cached(page::page))
+        .route("/history", cached(page::history))
+        .route("/links", cached(page::links))
+        .route("/search", cached(page::search))
+        .route("/site", cached(site::site))
+        .route("/explain", cached(page::explain))
+        .route("/plan", cached(plans::plan))
+        .route("/refresh", cached(refresh::refresh))
+        .route("/seeds", get(refresh::seeds))
+        .route("/diff", cached(refresh::diff))
+        .route("/core", cached(core::core))
+        .route("/cores", cached(core::cores))
+        .route("/plans", cached(plans::plans))
+        .route("/evaluate", cached(plans::verdicts))
+        .route("/quotas", get(site::quotas))
+        .route("/batches", uncached(plans::batches))
         .route(
             COMPARE_PATH,
             uncached(compare::render_form).post(compare::post),
         )
-        .route("/metrics", uncached(metrics::render))
+        .route("/metrics", uncached(metrics))
         .route(HEALTH_PATH, get(health))
         .route("/style.css", get(style))
         .route("/icon.svg", get(icon))
@@ -125,6 +104,13 @@ fn route<T: DeserializeOwned + Send + 'static>(
             })
         },
     )
+}
+
+/// Answers with the status and the requests, in the text format of Prometheus.
+fn metrics(context: &Context<'_>, _: NoParams, _: MediaType) -> Result<Answer, RequestError> {
+    let metrics = context.bank.status()?.metrics() + &context.requests.render();
+    let content_type = "text/plain; version=0.0.4; charset=utf-8";
+    Ok(Answer::new(content_type, metrics))
 }
 
 /// Answers while the server runs, without reading the bank.

@@ -1,25 +1,35 @@
-//! A refresh: its cost and its seeds, which can be sorted and filtered.
+//! A refresh: its cost and its seeds, which can be sorted, filtered and downloaded, and its comparison with others.
 
-use askama::Template;
-use serde::Deserialize;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use super::layout::{Layout, Pager, pager};
-use super::reasons::seed_reasons;
-use super::score::{ScoreMeaning, meaning};
-use crate::engine::plan::Method;
-use crate::engine::query::{ByPolicy, Evidence, Seed};
+use askama::Template;
+use axum::body::Body;
+use axum::extract::State as Shared;
+use axum::http::{Response, StatusCode, Uri};
+use serde::Deserialize;
+
+use super::layout::{Layout, Pager, pager, params};
+use crate::answers::{
+    Cell, Column, Declaration, Line, SeedFormat, Table, cause_text, change_reason, proof, reuse,
+    seed_reason, write_seeds,
+};
+use crate::engine::EngineError;
+use crate::engine::plan::{CoverMethod, Method, PlanOptions, Scope, ValueBy};
+use crate::engine::query::{ByPolicy, Change, DiffSide, Evidence, Seed, SeedChange, SeedDiff};
 use crate::engine::refresh::RefreshView;
+use crate::html::changes::change_lists;
 use crate::html::text::{Count, Measure};
-use crate::render::{Line, SeedFormat, proof, reuse};
+use crate::html::truncate::Truncate;
+use crate::named_enum::NamedValue;
 use crate::serve::address::{self, Address};
-use crate::serve::answer::{Answer, RequestError};
-use crate::serve::executor::Context;
-use crate::serve::extract::which;
-use crate::serve::media_type::MediaType;
-use crate::serve::query_params::{integer, optional_integer};
-use crate::serve::table::{self, Cell, Table};
+use crate::serve::answer::{Answer, CSV, JSON, JSON_LINES, MediaType, PARQUET, RequestError, TEXT};
+use crate::serve::api::changes;
+use crate::serve::executor::{Context, Executor};
+use crate::serve::params::{integer, optional_integer, query, which};
+use crate::serve::table::csv_answer;
+use seedbank_algorithms::watch::Watch as _;
 use seedbank_formats::clock::time;
 use seedbank_formats::display::readable;
 
@@ -32,7 +42,7 @@ const SITES: usize = 12;
 /// The column that seeds are sorted by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Column {
+enum SortBy {
     #[default]
     Rank,
     Url,
@@ -43,7 +53,7 @@ enum Column {
     Pages,
 }
 
-impl Column {
+impl SortBy {
     /// Returns the name in addresses.
     const fn name(self) -> &'static str {
         match self {
@@ -58,7 +68,7 @@ impl Column {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Params {
+pub(super) struct RefreshQuery {
     #[serde(default, deserialize_with = "optional_integer")]
     refresh: Option<u32>,
     plan: Option<String>,
@@ -66,7 +76,7 @@ pub(super) struct Params {
     #[serde(default)]
     q: String,
     #[serde(default)]
-    sort: Column,
+    sort: SortBy,
     /// Sorts in descending order.
     #[serde(default)]
     desc: bool,
@@ -84,14 +94,14 @@ pub(super) struct Params {
 
 #[derive(Template)]
 #[template(path = "refresh.html", config = "src/serve/askama.toml")]
-struct Page<'a> {
+struct RefreshPage<'a> {
     layout: Layout<'a>,
     refresh: RefreshView,
     /// The previous stored refresh of the plan.
     previous: Option<u32>,
     /// The next stored refresh of the plan.
     next: Option<u32>,
-    params: Params,
+    params: RefreshQuery,
     /// Number of all seeds.
     all: usize,
     /// Number of dead seeds.
@@ -109,9 +119,9 @@ struct Page<'a> {
     reasons: Vec<Option<String>>,
 }
 
-pub(super) fn render(
+pub(super) fn refresh(
     context: &Context<'_>,
-    params: Params,
+    params: RefreshQuery,
     _: MediaType,
 ) -> Result<Answer, RequestError> {
     let refresh = context
@@ -149,7 +159,7 @@ pub(super) fn render(
     let found = seeds.len();
     let seeds: Vec<Seed> = seeds.into_iter().skip(params.from).take(ROWS).collect();
     let reasons = seed_reasons(context, number, seeds.iter().map(|seed| seed.url.as_str()))?;
-    Answer::page(&Page {
+    Answer::page(&RefreshPage {
         layout: Layout::with_json(
             context,
             [
@@ -192,17 +202,17 @@ fn by_site(seeds: &[Seed]) -> (Vec<(String, usize)>, usize) {
     (sites, more)
 }
 
-fn compare(by: Column, a: &Seed, b: &Seed) -> Ordering {
+fn compare(by: SortBy, a: &Seed, b: &Seed) -> Ordering {
     match by {
-        Column::Rank => a.rank.cmp(&b.rank),
-        Column::Url => a.url.cmp(&b.url),
-        Column::Site => a.site.cmp(&b.site),
-        Column::Score => score(a).total_cmp(&score(b)),
-        Column::Pages => pages(a).cmp(&pages(b)),
+        SortBy::Rank => a.rank.cmp(&b.rank),
+        SortBy::Url => a.url.cmp(&b.url),
+        SortBy::Site => a.site.cmp(&b.site),
+        SortBy::Score => score(a).total_cmp(&score(b)),
+        SortBy::Pages => pages(a).cmp(&pages(b)),
     }
 }
 
-/// Returns the value in the column [`Column::Score`]; negative infinity if there is none.
+/// Returns the value in the column [`SortBy::Score`]; negative infinity if there is none.
 fn score(seed: &Seed) -> f64 {
     match seed.evidence {
         Evidence::Core { sigma, .. } => sigma,
@@ -211,7 +221,7 @@ fn score(seed: &Seed) -> f64 {
     }
 }
 
-/// Returns the value in the column [`Column::Pages`].
+/// Returns the value in the column [`SortBy::Pages`].
 fn pages(seed: &Seed) -> u64 {
     match seed.evidence {
         Evidence::Core { core, .. } => core.into(),
@@ -220,11 +230,11 @@ fn pages(seed: &Seed) -> u64 {
     }
 }
 
-impl Page<'_> {
+impl RefreshPage<'_> {
     /// Returns the address of this page with another order or other seeds.
-    fn address(&self, sort: Column, desc: bool, from: u64) -> Address {
+    fn address(&self, sort: SortBy, desc: bool, from: u64) -> Address {
         self.of_site(self.params.site.as_deref())
-            .with_some("sort", Some(sort.name()).filter(|_| sort != Column::Rank))
+            .with_some("sort", Some(sort.name()).filter(|_| sort != SortBy::Rank))
             .with_some("desc", Some(true).filter(|_| desc))
             .with_some("from", Some(from).filter(|from| *from > 0))
     }
@@ -238,8 +248,8 @@ impl Page<'_> {
             .with_some("dead", Some(true).filter(|_| params.dead))
     }
 
-    /// Returns a column whose header sorts by it.
-    fn column(&self, by: Column) -> table::Column {
+    /// Makes the header of a column a link that sorts by it.
+    fn sorted(&self, column: &mut Column, by: SortBy) {
         let params = &self.params;
         let is_sorted = params.sort == by;
         let address = self.address(by, is_sorted && !params.desc, 0);
@@ -248,81 +258,68 @@ impl Page<'_> {
             (true, false) => "ascending",
             (true, true) => "descending",
         };
-        let (name, title) = (by.name(), self.title(by));
-        let column = match by {
-            Column::Url | Column::Site => table::Column::text(name, title),
-            Column::Rank | Column::Score | Column::Pages => table::Column::number(name, title),
-        };
-        column.sorted_at(address, aria_sort)
+        column.sort = Some((address.to_string(), aria_sort));
     }
 
-    fn title(&self, column: Column) -> &'static str {
+    fn title(&self, column: SortBy) -> &'static str {
         let by_cores = self.refresh.method() == Method::Cores;
         match column {
-            Column::Rank => "Rank",
-            Column::Url => "Page",
-            Column::Site => "Site",
-            Column::Score => self.scores.title,
-            Column::Pages if by_cores => "Core",
-            Column::Pages => "Pages found",
+            SortBy::Rank => "Rank",
+            SortBy::Url => "Page",
+            SortBy::Site => "Site",
+            SortBy::Score => self.scores.title,
+            SortBy::Pages if by_cores => "Core",
+            SortBy::Pages => "Pages found",
         }
     }
 
     /// Returns the columns to sort by with their titles.
-    fn columns(&self) -> [(Column, &'static str); 5] {
+    fn columns(&self) -> [(SortBy, &'static str); 5] {
         [
-            Column::Rank,
-            Column::Url,
-            Column::Site,
-            Column::Score,
-            Column::Pages,
+            SortBy::Rank,
+            SortBy::Url,
+            SortBy::Site,
+            SortBy::Score,
+            SortBy::Pages,
         ]
         .map(|column| (column, self.title(column)))
     }
 
     fn table(&self) -> Table {
-        let columns = vec![
-            self.column(Column::Rank),
-            self.column(Column::Url),
-            table::Column::text("why", "Why"),
-            self.column(Column::Site),
-            self.column(Column::Score),
-            self.column(Column::Pages),
-        ];
-        let rows = self.seeds.iter().zip(&self.reasons).map(|(seed, reason)| {
-            let (score, pages) = match seed.evidence {
-                Evidence::Core { core, sigma, .. } => {
-                    let address = address::core(self.refresh.refresh, core);
-                    let core = Cell::Count(core.into()).linked(address);
-                    (Cell::Number(sigma), core)
+        let sorted = |by| move |column: &mut Column| self.sorted(column, by);
+        let title = |by| self.title(by);
+        let rows = self.seeds.iter().zip(&self.reasons);
+        Table::of("seeds", "Seeds", rows)
+            .number("rank", title(SortBy::Rank), |(seed, _)| seed.rank)
+            .with(sorted(SortBy::Rank))
+            .text("url", title(SortBy::Url), |(seed, _)| page_cell(seed))
+            .with(sorted(SortBy::Url))
+            .text("why", "Why", |(seed, reason)| {
+                why(seed, reason.as_deref().unwrap_or_default())
+            })
+            .text("site", title(SortBy::Site), |(seed, _)| {
+                Cell::site(&seed.site)
+            })
+            .with(sorted(SortBy::Site))
+            .number("score", title(SortBy::Score), |(seed, _)| {
+                match seed.evidence {
+                    Evidence::Core { sigma, .. } => Cell::Number(sigma),
+                    Evidence::Cover { gain, .. } => Cell::or_none(gain),
+                    Evidence::ByPolicy {} => Cell::None,
                 }
-                Evidence::Cover {
-                    gain,
-                    covered_pages,
-                    ..
-                } => (Cell::number(gain), Cell::Count(covered_pages)),
-                Evidence::ByPolicy {} => (Cell::None, Cell::None),
-            };
-            let by_policy = seed.by_policy.map(|by| match by {
-                ByPolicy::Pin => "pinned",
-                ByPolicy::MaxChanges => "retained by policy",
-            });
-            let mut why = Line::from(reason.clone().unwrap_or_default());
-            if let Some(old) = &seed.succeeds {
-                why = why.and(" Replaces ").and_page(&old.url).and(".");
-            }
-            vec![
-                Cell::Count(seed.rank.into()),
-                Cell::Page(seed.url.clone())
-                    .tagged("lost", (!seed.alive).then_some("no longer a page"))
-                    .tagged("new", by_policy),
-                Cell::Line(why),
-                Cell::Site(seed.site.clone()),
-                score,
-                pages,
-            ]
-        });
-        Table::new("seeds", "Seeds", columns, rows.collect())
+            })
+            .with(sorted(SortBy::Score))
+            .number("pages", title(SortBy::Pages), |(seed, _)| {
+                match seed.evidence {
+                    Evidence::Core { core, .. } => {
+                        Cell::from(core).linked(&address::core(self.refresh.refresh, core))
+                    }
+                    Evidence::Cover { covered_pages, .. } => Cell::Count(covered_pages),
+                    Evidence::ByPolicy {} => Cell::None,
+                }
+            })
+            .with(sorted(SortBy::Pages))
+            .done()
     }
 
     fn pager(&self) -> Pager {
@@ -345,4 +342,349 @@ impl Page<'_> {
         };
         SeedFormat::all().map(file).collect()
     }
+}
+
+/// Returns the cell of a seed, with its state.
+fn page_cell(seed: &Seed) -> Cell {
+    let by_policy = seed.by_policy.map(|by| match by {
+        ByPolicy::Pin => "pinned",
+        ByPolicy::MaxChanges => "retained by policy",
+    });
+    Cell::page(&seed.url)
+        .tagged("lost", (!seed.alive).then_some("no longer a page"))
+        .tagged("new", by_policy)
+}
+
+/// Describes why a page is a seed, and which one it replaces.
+fn why(seed: &Seed, reason: &str) -> Line {
+    let why = Line::from(reason);
+    match &seed.succeeds {
+        Some(old) => why.and(" Replaces ").and_page(&old.url).and("."),
+        None => why,
+    }
+}
+
+/// The title of the scores of a list, and a sentence that explains what they measure.
+struct ScoreMeaning {
+    title: &'static str,
+    sentence: &'static str,
+}
+
+/// Returns what the scores are by which a plan selects its seeds.
+fn meaning(plan: &PlanOptions) -> ScoreMeaning {
+    let (title, sentence) = match plan.method.unwrap_or_default() {
+        Method::Cores => (
+            "Sigma of its core",
+            "Sigma is the singular value of the links around a core: it is large if many pages link to many \
+             common pages.",
+        ),
+        Method::Cover(CoverMethod::Random) => {
+            ("Score", "The seeds are drawn at random, without scores.")
+        }
+        Method::Cover(CoverMethod::Pagerank) => (
+            "PageRank on its site",
+            "The score is the PageRank of the page on the graph of its site.",
+        ),
+        Method::Cover(CoverMethod::OutDegree) => (
+            "Links on its site",
+            "The score is the number of links to crawled pages of the site.",
+        ),
+        Method::Cover(CoverMethod::MaxOut) => (
+            "Links to uncovered pages",
+            "The score is the number of links to pages of the site that no earlier seed covers.",
+        ),
+        Method::Cover(_) if plan.learned == Some(true) => (
+            "New links gained",
+            "The score is the number of new links that fetches of the seed and the pages that it links to are \
+             expected to bring, without pages of earlier seeds, minus the cost of fetching them.",
+        ),
+        Method::Cover(_) if plan.value_by == Some(ValueBy::Pagerank) => (
+            "PageRank gained",
+            "The score is the PageRank of the pages that a crawl from the seed finds and no earlier seed finds, \
+             minus the cost of fetching them.",
+        ),
+        Method::Cover(_) if plan.scope == Some(Scope::Web) => (
+            "Value gained, units",
+            "The score is the value of the pages that a crawl from the seed finds and no earlier seed finds, \
+             minus the cost of fetching them. By default a crawled page is worth 1 unit.",
+        ),
+        Method::Cover(_) => (
+            "Value gained, units",
+            "The score is the value of the pages of its site that a crawl from the seed finds and no earlier \
+             seed finds. By default a page is worth 1 unit, and clicks and links to uncrawled pages add to it.",
+        ),
+    };
+    ScoreMeaning { title, sentence }
+}
+
+/// Returns why each page is a seed of a refresh; `None` for pages that are not seeds or were forgotten.
+///
+/// Cost: at most 20 point reads per page.
+pub(super) fn seed_reasons<'a>(
+    context: &Context<'_>,
+    refresh: u32,
+    urls: impl Iterator<Item = &'a str>,
+) -> Result<Vec<Option<String>>, RequestError> {
+    let explainer = context.bank.explainer(which(None, Some(refresh)))?;
+    let reason = |url: &str| {
+        if context.watch.stopped() {
+            return Err(RequestError::too_long());
+        }
+        match explainer.page(url) {
+            Ok(answer) => Ok(seed_reason(
+                &answer.run,
+                answer.policy.as_ref(),
+                &answer.why,
+            )),
+            Err(EngineError::UnknownPage { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    };
+    urls.map(reason).collect()
+}
+
+/// Maximum number of gained, of lost and of moved seeds on the page.
+const CHANGES: usize = 200;
+
+/// Maximum number of gained seeds whose reasons are shown, since each is read separately.
+const REASONS: usize = 100;
+
+/// Maximum number of refreshes to select from, besides the two that are compared.
+const OPTIONS: usize = 100;
+
+params! {
+    DiffQuery {
+        #[serde(default, deserialize_with = "optional_integer")]
+        from: Option<u32>,
+        #[serde(default, deserialize_with = "optional_integer")]
+        to: Option<u32>,
+        plan: Option<String>,
+        against: Option<String>,
+    }
+}
+
+/// Comparison of two refreshes, with causes.
+#[derive(Template)]
+#[template(path = "diff.html", config = "src/serve/askama.toml")]
+struct DiffPage<'a> {
+    layout: Layout<'a>,
+    diff: SeedDiff,
+    /// Refreshes to select from, newest first.
+    refreshes: Vec<RefreshView>,
+    lists: Vec<List>,
+    /// The addresses of all changes.
+    csv: Address,
+    json: Address,
+}
+
+/// The seeds with one kind of change.
+struct List {
+    title: &'static str,
+    seeds: Table,
+    /// Number of seeds that are not shown.
+    more: usize,
+}
+
+pub(super) fn diff(
+    context: &Context<'_>,
+    params: DiffQuery,
+    media_type: MediaType,
+) -> Result<Answer, RequestError> {
+    let DiffQuery {
+        from,
+        to,
+        plan,
+        against,
+        table,
+        ..
+    } = params;
+    let address = Address::new("/diff")
+        .with_some("from", from)
+        .with_some("to", to)
+        .with_some("plan", plan.as_ref())
+        .with_some("against", against.as_ref());
+    let diff = changes(context, from, to, plan, against)?;
+    if media_type == MediaType::Csv {
+        let all = changes_table("", (0..).zip(&diff.seeds)).done();
+        return csv_answer(&[all], table.as_ref(), "");
+    }
+    let lists = lists(context, &diff)?;
+    let mut refreshes = context.bank.history()?.refreshes;
+    refreshes.reverse();
+    let compared = [diff.summary.from.refresh, diff.summary.to.refresh];
+    let mut place = 0;
+    refreshes.retain(|refresh| {
+        place += 1;
+        place <= OPTIONS || compared.contains(&Some(refresh.refresh))
+    });
+    Answer::page(&DiffPage {
+        csv: address.clone().with("format", "csv"),
+        json: address.in_api(),
+        layout: Layout::new(context, &address.in_api()),
+        diff,
+        refreshes,
+        lists,
+    })
+}
+
+/// Returns the seeds gained, lost and moved, as far as there are any.
+fn lists(context: &Context<'_>, diff: &SeedDiff) -> Result<Vec<List>, RequestError> {
+    let mut lists = Vec::new();
+    for list in change_lists(diff) {
+        let part = list.seeds.head(CHANGES);
+        let Some(first) = part.shown.first() else {
+            continue;
+        };
+        let mut reasons = Vec::new();
+        let is_gained = first.change == Change::Gained;
+        if let Some(refresh) = diff.summary.to.refresh.filter(|_| is_gained) {
+            let urls = part.shown.iter().map(|seed| seed.url.as_str());
+            reasons = seed_reasons(context, refresh, urls.take(REASONS))?;
+        }
+        let rows = (0..).zip(part.shown).map(|(at, seed)| (at, *seed));
+        let mut seeds = changes_table(list.title, rows);
+        if !reasons.is_empty() {
+            seeds = seeds.text("reason", "Why it is a seed", |(at, _): (usize, _)| {
+                Cell::or_none(reasons.get(at).and_then(Option::as_ref))
+            });
+        }
+        lists.push(List {
+            title: list.title,
+            seeds: seeds.done(),
+            more: part.more,
+        });
+    }
+    Ok(lists)
+}
+
+/// Declares the columns of changed seeds.
+fn changes_table<'a>(
+    caption: &str,
+    seeds: impl Iterator<Item = (usize, &'a SeedChange)>,
+) -> Declaration<(usize, &'a SeedChange)> {
+    Table::of("changes", caption, seeds)
+        .word("change", "", |(_, seed)| change_name(seed.change))
+        .optional("rank_before", "Rank before", |(_, seed)| seed.rank_before)
+        .optional("rank_after", "Rank after", |(_, seed)| seed.rank_after)
+        .page("page", "Page", |(_, seed)| &seed.url)
+        .text("why", "Why it changed", |(_, seed)| change_reason(seed))
+}
+
+const fn change_name(change: Change) -> &'static str {
+    match change {
+        Change::Gained => "gained",
+        Change::Lost => "lost",
+        Change::Moved => "moved",
+        Change::Kept => "kept",
+    }
+}
+
+impl DiffPage<'_> {
+    /// Returns the selection fields: name, label and selected refresh.
+    fn fields(&self) -> [(&'static str, &'static str, Option<u32>); 2] {
+        let summary = &self.diff.summary;
+        [
+            ("from", "From", summary.from.refresh),
+            ("to", "To", summary.to.refresh),
+        ]
+    }
+
+    /// Returns the causes as text with their counts, most frequent first.
+    fn causes(&self) -> Vec<(&'static str, u32)> {
+        // Several causes have the same text.
+        let mut by_text: BTreeMap<&'static str, u32> = BTreeMap::new();
+        for (cause, count) in &self.diff.summary.causes {
+            *by_text.entry(cause_text(*cause)).or_default() += count;
+        }
+        let mut causes: Vec<_> = by_text.into_iter().collect();
+        causes.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+        causes
+    }
+}
+
+/// Returns the title of one of the two lists.
+fn side(side: &DiffSide) -> String {
+    match (side.refresh, &side.plan) {
+        (Some(refresh), Some(plan)) => format!("refresh {refresh} of plan {plan}"),
+        _ => side.list.clone().unwrap_or_default(),
+    }
+}
+
+fn is_selected(refresh: &RefreshView, selected: Option<u32>) -> bool {
+    selected == Some(refresh.refresh)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SeedsQuery {
+    plan: Option<String>,
+    #[serde(default, deserialize_with = "optional_integer")]
+    refresh: Option<u32>,
+    /// Omits dead seeds.
+    #[serde(default)]
+    alive: bool,
+    format: Option<String>,
+}
+
+/// The parameter `format`; other parameters are ignored.
+#[derive(Deserialize)]
+struct FormatParam {
+    format: Option<String>,
+}
+
+pub(super) async fn seeds(Shared(executor): Shared<Arc<Executor>>, uri: Uri) -> Response<Body> {
+    // Errors are JSON if the list is.
+    let media_type = match query(&uri) {
+        Ok(FormatParam { format: Some(name) }) if name.starts_with("json") => MediaType::Json,
+        _ => MediaType::Html,
+    };
+    let params = match query(&uri) {
+        Ok(params) => params,
+        Err(error) => return Answer::error(&error, media_type).into(),
+    };
+    executor
+        .answer(Some(uri.to_string()), media_type, move |context| {
+            seed_list(context, params)
+        })
+        .await
+}
+
+fn seed_list(context: &Context<'_>, params: SeedsQuery) -> Result<Answer, RequestError> {
+    let format = match params.format.as_deref() {
+        None => SeedFormat::Text,
+        Some(name) => NamedValue::find(SeedFormat::VALUES, name)
+            .filter(|format| format.is_there())
+            .ok_or_else(|| {
+                let all: Vec<&str> = SeedFormat::all().map(SeedFormat::name).collect();
+                let text = format!(
+                    "unknown format {name:?}, expected one of {}",
+                    all.join(", ")
+                );
+                RequestError::new(StatusCode::BAD_REQUEST, text)
+            })?,
+    };
+    let refresh = context
+        .bank
+        .refresh_view(&which(params.plan, params.refresh))?;
+    let mut seeds = context
+        .bank
+        .seeds(which(None, Some(refresh.refresh)))?
+        .collect::<Result<Vec<_>, _>>()?;
+    let all = seeds.len();
+    if params.alive {
+        seeds.retain(|seed| seed.alive);
+    }
+    let mut list = Vec::new();
+    write_seeds(&mut list, &seeds, all, format)
+        .map_err(|e| RequestError::new(StatusCode::INTERNAL_SERVER_ERROR, e.to_string()))?;
+    let content_type = match format.ending() {
+        "jsonl" => JSON_LINES,
+        "json" => JSON,
+        "csv" => CSV,
+        "parquet" => PARQUET,
+        _ => TEXT,
+    };
+    let ending = format.ending();
+    let name = format!("seeds-{}-{}.{ending}", refresh.plan, refresh.refresh);
+    Ok(Answer::new(content_type, list).saved_as(name))
 }

@@ -23,15 +23,11 @@ mod create;
 mod inventory;
 mod repository;
 mod restore;
-mod separate_folders;
-mod sources;
-mod storage;
-mod verify;
 
 pub use create::{BackupReport, BackupRequest, backup};
 pub use inventory::BackupSummary;
+pub use repository::{
+    BackupLock, BackupPlace, BackupStorage, BackupView, BackupWriter, Backups, DamagedBackup,
+    backups,
+};
 pub use restore::{RestoreReport, restore};
-pub(crate) use separate_folders::ensure_separate;
-pub(crate) use sources::{SourceState, modes, sources};
-pub use storage::{BackupLock, BackupPlace, BackupStorage, BackupWriter};
-pub use verify::{BackupView, Backups, DamagedBackup, backups};

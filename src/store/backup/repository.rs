@@ -1,23 +1,22 @@
-//! The place of backups, a folder or other storage: its marker, its lock, its files and inventories.
+//! The place of backups, a folder or other storage: its marker, its lock, its files and inventories, and their verification.
 //!
 //! Only entries with names that this module assigns are ever removed.
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::io::{self, Read, Write};
+use std::path::{Component, Path, PathBuf};
 
-use super::inventory::Inventory;
-use super::storage::{BackupPlace, BackupStorage, PlaceLock};
-use crate::disk::folder::{
-    lock_file, make_folders, names_in, open_regular, read_text, replace_file, set_mode, sync_folder,
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::inventory::{BackupSummary, Inventory};
+use crate::disk::{
+    Content, Lock, copy, copy_reader, hash_and_write, hash_file, hash_reader, list, lock_file,
+    make_folders, open_regular, read_text, replace_file, set_mode, sync_folder,
 };
-use crate::disk::lock::Lock;
-use crate::disk::verified_copy::{
-    Content, copy, copy_reader, hash_and_write, hash_file, hash_reader,
-};
-use crate::error::BackupError;
-use crate::error::StoreError;
+use crate::error::{BackupError, StoreError, SystemErrorKind, is_file_damage};
+use crate::publish::part_files::part_folder;
 use seedbank_algorithms::watch::{Interrupted, Quiet, Watch, is_interrupted};
 
 /// The file that marks a folder as one with backups; contains the layout version.
@@ -64,14 +63,8 @@ impl<'a> Repository<'a> {
         };
         let text = match text {
             Ok(text) => text,
-            // That the network fails does not mean that there are no backups.
-            Err(e) if storage.is_some() && e.kind() != io::ErrorKind::NotFound => {
-                return Err(StoreError::io("read", marker)(e));
-            }
-            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
-                return Err(StoreError::io("read", marker)(e));
-            }
-            Err(_) => return Err(BackupError::NoBackups(path).into()),
+            Err(e) if is_damage(storage, &e) => return Err(BackupError::NoBackups(path).into()),
+            Err(e) => return Err(StoreError::io("read", marker)(e)),
         };
         let layout = text.strip_prefix(MARKER_TEXT);
         let layout = layout.and_then(|number| number.trim_end().parse().ok());
@@ -137,6 +130,11 @@ impl<'a> Repository<'a> {
         Self::open(place)
     }
 
+    /// Returns whether an error means that a file that was read is missing or damaged.
+    pub(super) fn is_damage(&self, error: &io::Error) -> bool {
+        is_damage(self.storage, error)
+    }
+
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -177,9 +175,10 @@ impl<'a> Repository<'a> {
                 Err(fs::TryLockError::WouldBlock) => {
                     Err(BackupError::Busy(self.path.clone()).into())
                 }
-                Err(fs::TryLockError::Error(e)) => Err(StoreError::io("lock", path)(e)),
+                Err(fs::TryLockError::Error(e)) => Err(StoreError::locking(&path)(e)),
             },
-            Err(_) => Ok(None),
+            Err(e) if is_file_damage(&e) => Ok(None),
+            Err(e) => Err(StoreError::io("open", path)(e)),
         }
     }
 
@@ -207,7 +206,7 @@ impl<'a> Repository<'a> {
             make_folders(&folder).map_err(StoreError::io("make", &folder))?;
         }
         remove_if_exists(&self.unfinished())?;
-        for name in names_in(&self.path.join("backups")) {
+        for name in list(&self.path.join("backups"))? {
             let number = name.strip_suffix(".new").map(str::parse::<u32>);
             if matches!(number, Some(Ok(_))) {
                 remove_if_exists(&self.path.join("backups").join(&name))?;
@@ -219,7 +218,7 @@ impl<'a> Repository<'a> {
     /// Returns all inventories, by number.
     pub(super) fn inventories(&self) -> Result<Vec<FoundInventory>, StoreError> {
         let names = match self.storage {
-            None => names_in(&self.path.join("backups")),
+            None => list(&self.path.join("backups"))?,
             Some(storage) => {
                 let files = storage.files("backups");
                 let files = files.map_err(failed("list", &self.path))?;
@@ -245,19 +244,10 @@ impl<'a> Repository<'a> {
         };
         let text = match read {
             Ok(text) => text,
-            Err(e)
-                if self.is_remote()
-                    && !matches!(
-                        e.kind(),
-                        io::ErrorKind::NotFound | io::ErrorKind::InvalidData
-                    ) =>
-            {
-                return Err(failed("read", &path)(e));
+            Err(e) if self.is_damage(&e) => {
+                return Ok(Err(format!("its inventory cannot be read: {e}")));
             }
-            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
-                return Err(StoreError::io("read", path)(e));
-            }
-            Err(e) => return Ok(Err(format!("its inventory cannot be read: {e}"))),
+            Err(e) => return Err(failed("read", &path)(e)),
         };
         Ok(match Inventory::parse(&text) {
             Ok(inventory) if inventory.made.backup == number => Ok(inventory),
@@ -319,7 +309,7 @@ impl<'a> Repository<'a> {
             }
             return Ok(files);
         }
-        for name in names_in(&folder) {
+        for name in list(&folder)? {
             let Ok(hash) = blake3::Hash::from_hex(&name) else {
                 continue;
             };
@@ -418,6 +408,17 @@ impl<'a> Repository<'a> {
     }
 }
 
+/// As [`Repository::is_damage`]. That the network fails does not mean that a file is damaged.
+fn is_damage(storage: Option<&dyn BackupStorage>, error: &io::Error) -> bool {
+    match storage {
+        None => is_file_damage(error),
+        Some(_) => matches!(
+            error.kind(),
+            io::ErrorKind::NotFound | io::ErrorKind::InvalidData
+        ),
+    }
+}
+
 /// Returns the name of the file with this hash in storage.
 fn stored_name(hash: &blake3::Hash) -> String {
     format!("files/{}", hash.to_hex())
@@ -464,5 +465,313 @@ fn remove_if_exists(path: &Path) -> Result<(), StoreError> {
     match fs::remove_file(path) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(StoreError::io("remove", path)(e)),
         _ => Ok(()),
+    }
+}
+
+/// Storage of files without folders of its own, in which every file appears at once and complete. Names are
+/// relative, with slashes.
+pub trait BackupStorage: Send + Sync {
+    /// Returns the address for messages, without secrets.
+    fn name(&self) -> &str;
+
+    /// Returns the names and sizes of the files whose names begin with `folder` and a slash, without these; of
+    /// all files if it is empty.
+    fn files(&self, folder: &str) -> io::Result<Vec<(String, u64)>>;
+
+    /// Opens a file; `None` if it does not exist.
+    fn open(&self, file: &str) -> io::Result<Option<Box<dyn Read + Send>>>;
+
+    /// Writes a small file that must not exist. Returns `false` if it does.
+    fn create(&self, file: &str, text: Vec<u8>) -> io::Result<bool>;
+
+    /// Begins to write a file, which may exist.
+    fn writer(&self, file: &str) -> io::Result<Box<dyn BackupWriter>>;
+
+    /// Removes a file, which may be missing.
+    fn remove(&self, file: &str) -> io::Result<()>;
+
+    /// Locks the storage with a file of this name; `None` if another process has it. With `wait`, waits for that
+    /// process. A process that was killed must not keep the lock for ever.
+    fn lock(&self, file: &str, wait: bool) -> io::Result<Option<Box<dyn BackupLock>>>;
+}
+
+/// A file that is being written. Dropped, it leaves nothing.
+pub trait BackupWriter: Write {
+    /// Makes the file visible, in place of an existing one.
+    fn finish(self: Box<Self>) -> io::Result<()>;
+}
+
+/// A lock on the storage. Dropped, it is released.
+pub trait BackupLock {
+    /// Fails if another process may have taken over the lock.
+    fn check(&self) -> io::Result<()>;
+}
+
+/// Where backups are kept.
+#[derive(Clone, Copy)]
+pub enum BackupPlace<'a> {
+    /// A folder.
+    Folder(&'a Path),
+    /// Storage of the caller.
+    Storage(&'a dyn BackupStorage),
+}
+
+impl<'a> From<&'a Path> for BackupPlace<'a> {
+    fn from(folder: &'a Path) -> Self {
+        Self::Folder(folder)
+    }
+}
+
+impl BackupPlace<'_> {
+    /// Returns the folder or the address, for messages.
+    pub(super) fn path(&self) -> PathBuf {
+        match self {
+            Self::Folder(path) => path.to_path_buf(),
+            Self::Storage(storage) => PathBuf::from(storage.name()),
+        }
+    }
+}
+
+/// A lock on a place.
+pub(super) enum PlaceLock {
+    /// The open file of a folder.
+    Folder(#[expect(dead_code, reason = "the lock is held until it is dropped")] Lock),
+    Storage(Box<dyn BackupLock>),
+}
+
+impl PlaceLock {
+    /// Fails if another process may have taken over the lock.
+    pub(super) fn check(&self, path: &Path) -> Result<(), StoreError> {
+        match self {
+            Self::Folder(_) => Ok(()),
+            Self::Storage(lock) => lock.check().map_err(StoreError::io("lock", path)),
+        }
+    }
+}
+
+/// Fails with [`BackupError::Nested`] if the folder of one of the parts of a bank contains the other folder or is in it,
+/// also through links. The bank or the folder may be missing. A bank in one database has one part.
+pub(crate) fn ensure_separate(bank: &Path, parts: u32, folder: &Path) -> Result<(), StoreError> {
+    let real_folder = resolved(folder)?;
+    for part in 0..parts {
+        let bank = part_folder(bank, part);
+        let real_bank = resolved(&bank)?;
+        if real_bank.starts_with(&real_folder) || real_folder.starts_with(&real_bank) {
+            let folder = folder.to_path_buf();
+            return Err(BackupError::Nested { bank, folder }.into());
+        }
+    }
+    Ok(())
+}
+
+/// Resolves symbolic links and dots in a path; parts that do not exist stay as written.
+fn resolved(path: &Path) -> Result<PathBuf, StoreError> {
+    let absolute = std::path::absolute(path).map_err(StoreError::io("look at", path))?;
+    let mut resolved = PathBuf::new();
+    for part in absolute.components() {
+        match part {
+            Component::ParentDir => {
+                resolved.pop();
+            }
+            part => resolved.push(part),
+        }
+        if let Ok(real) = resolved.canonicalize() {
+            resolved = real;
+        }
+    }
+    Ok(resolved)
+}
+
+/// A backup in a folder.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct BackupView {
+    /// The summary.
+    #[serde(flatten)]
+    pub made: BackupSummary,
+    /// What is wrong with it, so that it cannot be restored; `None` if no fault is known.
+    pub fault: Option<String>,
+}
+
+/// A backup that cannot be restored.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct DamagedBackup {
+    /// The number of the backup.
+    #[schemars(range(min = 1))]
+    pub backup: u32,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// The backups in a folder.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Backups {
+    /// The backups with readable inventories, from the oldest to the latest.
+    pub backups: Vec<BackupView>,
+    /// The backups with unreadable inventories.
+    pub unreadable: Vec<DamagedBackup>,
+    /// The size of all files in bytes.
+    pub bytes: u64,
+    /// Whether the contents of all files were verified; if `false`, only names and sizes were.
+    pub verified: bool,
+}
+
+impl Backups {
+    /// Returns whether no fault is known.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.unreadable.is_empty() && self.backups.iter().all(|backup| backup.fault.is_none())
+    }
+}
+
+/// What is wrong with files, by their hashes.
+pub(super) type Faults = HashMap<blake3::Hash, String>;
+
+/// Verifies the files of an inventory that are not in `verified` yet: their sizes, or with `thorough` their
+/// contents.
+pub(super) fn verify_inventory(
+    repository: &Repository,
+    inventory: &Inventory,
+    files: &HashMap<blake3::Hash, u64>,
+    thorough: bool,
+    verified: &mut HashMap<blake3::Hash, Option<String>>,
+    watch: &dyn Watch,
+) -> Result<(), StoreError> {
+    for file in &inventory.files {
+        if verified.contains_key(&file.hash) {
+            continue;
+        }
+        let expected = Content {
+            hash: file.hash,
+            bytes: file.bytes,
+        };
+        let what = match files.get(&file.hash) {
+            None => Some("is missing".to_owned()),
+            Some(bytes) if *bytes != file.bytes => {
+                Some(format!("has {bytes} bytes, expected {}", file.bytes))
+            }
+            Some(_) if !thorough => None,
+            Some(_) => match repository.hash(&file.hash, watch) {
+                Ok(found) if found == expected => None,
+                Ok(_) => Some("differs from what was backed up".to_owned()),
+                // What the device cannot read, another backup has to replace.
+                Err(StoreError::Io { source, .. })
+                    if repository.is_damage(&source)
+                        || SystemErrorKind::of(&source) == Some(SystemErrorKind::Device) =>
+                {
+                    Some(format!("cannot be read: {source}"))
+                }
+                Err(e) => return Err(e),
+            },
+        };
+        verified.insert(file.hash, what);
+    }
+    Ok(())
+}
+
+/// Returns what is wrong with the files of all readable inventories.
+pub(super) fn faults(
+    repository: &Repository,
+    inventories: &[FoundInventory],
+    files: &HashMap<blake3::Hash, u64>,
+    thorough: bool,
+    watch: &dyn Watch,
+) -> Result<Faults, StoreError> {
+    if thorough {
+        watch.stage("read backups", Some(files.values().sum()));
+    }
+    let mut verified = HashMap::new();
+    for (_, inventory) in inventories {
+        if let Ok(inventory) = inventory {
+            verify_inventory(repository, inventory, files, thorough, &mut verified, watch)?;
+        }
+    }
+    let bad = verified.into_iter();
+    Ok(bad.filter_map(|(hash, what)| Some((hash, what?))).collect())
+}
+
+/// Returns what is wrong with a backup; `None` if no fault is known.
+pub(super) fn backup_fault(inventory: &Inventory, faults: &Faults) -> Option<String> {
+    let mut bad = inventory
+        .files
+        .iter()
+        .filter_map(|file| Some((file, faults.get(&file.hash)?)));
+    let (file, what) = bad.next()?;
+    let more = match bad.count() {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    Some(format!(
+        "{} (files/{}) {what}{more}",
+        file.name,
+        file.hash.to_hex()
+    ))
+}
+
+/// Lists the backups in a folder, without changing anything. With `verify`, the contents of all files are
+/// verified, otherwise only names and sizes.
+pub fn backups(
+    place: BackupPlace<'_>,
+    verify: bool,
+    watch: &dyn Watch,
+) -> Result<Backups, StoreError> {
+    let repository = Repository::open(place)?;
+    let _lock = repository.lock_shared()?;
+    let inventories = repository.inventories()?;
+    let files = repository.files()?;
+    let faults = faults(&repository, &inventories, &files, verify, watch)?;
+    let (mut backups, mut unreadable) = (Vec::new(), Vec::new());
+    for (backup, inventory) in inventories {
+        match inventory {
+            Ok(inventory) => backups.push(BackupView {
+                fault: backup_fault(&inventory, &faults),
+                made: inventory.made,
+            }),
+            Err(what) => unreadable.push(DamagedBackup { backup, what }),
+        }
+    }
+    Ok(Backups {
+        backups,
+        unreadable,
+        bytes: files.values().sum(),
+        verified: verify,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn folders_one_in_the_other_are_found_through_links_and_dots() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("a/bank")).unwrap();
+        fs::create_dir(at("b")).unwrap();
+        std::os::unix::fs::symlink(at("a/bank"), at("link")).unwrap();
+        for (bank, backups) in [
+            ("a/bank", "a/bank"),
+            ("a/bank", "a/bank/x/y"),
+            ("a/bank", "a"),
+            ("a/bank", "link/x"),
+            ("link", "a/bank/x"),
+            ("a/bank", "b/../a/bank/x"),
+            ("new/bank", "new"),
+            ("a/bank", "new/../a"),
+        ] {
+            let nested = ensure_separate(&at(bank), 1, &at(backups));
+            assert!(nested.is_err(), "{bank} {backups}");
+        }
+        for (bank, backups) in [("a/bank", "b"), ("a/bank", "a/ba"), ("new/bank", "new/b")] {
+            ensure_separate(&at(bank), 1, &at(backups)).unwrap();
+        }
+        // Part 1 of a cluster bank is a link to a folder elsewhere.
+        fs::create_dir_all(at("c/parts")).unwrap();
+        std::os::unix::fs::symlink(at("b"), at("c/parts/001")).unwrap();
+        ensure_separate(&at("c"), 1, &at("b/x")).unwrap();
+        assert!(ensure_separate(&at("c"), 2, &at("b/x")).is_err());
     }
 }

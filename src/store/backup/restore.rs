@@ -1,7 +1,6 @@
 //! Creation of a bank from a backup.
 
 use std::collections::HashMap;
-use std::io;
 use std::path::Path;
 use std::time::Instant;
 
@@ -9,18 +8,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::inventory::{BackupSummary, FilePlace, Inventory, InventoryFile, REJECTS, STATE};
-use super::repository::{FoundInventory, Repository};
-use super::separate_folders::ensure_separate;
-use super::storage::BackupPlace;
-use super::verify::{backup_fault, faults};
-use crate::disk::folder::sync_folder;
-use crate::disk::free_space::ensure_free_space;
-use crate::disk::verified_copy::Content;
-use crate::error::BackupError;
-use crate::error::StoreError;
-use crate::format::upgrade_path;
-use crate::publish::bank_from_state::BankCopy;
-use crate::publish::create::create_at;
+use super::repository::{
+    BackupPlace, FoundInventory, Repository, backup_fault, ensure_separate, faults,
+};
+use crate::disk::{Content, ensure_free_space, sync_folder};
+use crate::error::{BackupError, StoreError};
+use crate::publish::create::{BankCopy, create_at};
 use crate::tables::shards::Parts;
 use seedbank_algorithms::watch::Watch;
 
@@ -37,7 +30,7 @@ pub struct RestoreReport {
 }
 
 /// Creates a bank from a backup, the latest one or the one with this number, in a folder that does not exist or
-/// is empty, atomically and in the format of the backup.
+/// is empty, atomically.
 ///
 /// Every file is verified while it is copied. If one is damaged, the error names the latest other backup whose
 /// files are all intact.
@@ -98,10 +91,11 @@ fn select_backup<'a>(
         None => inventories.last(),
     };
     match (found, number) {
-        (Some((_, Ok(inventory))), _) if upgrade_path(inventory.made.format).is_none() => {
-            Err(StoreError::other_format(path(), inventory.made.format))
+        (Some((_, Ok(inventory))), _) => {
+            let format = inventory.made.format;
+            format.ensure_current(repository.path())?;
+            Ok(inventory)
         }
-        (Some((_, Ok(inventory))), _) => Ok(inventory),
         (Some((number, Err(what))), _) => Err(damaged(*number, what.clone(), None)),
         (None, Some(number)) if !inventories.is_empty() => Err(BackupError::NoSuch {
             path: path(),
@@ -158,7 +152,6 @@ fn fill(
     let BackupSummary {
         backup,
         epoch,
-        format,
         files,
         bytes,
         parts,
@@ -169,9 +162,8 @@ fn fill(
     let copy = BankCopy {
         place,
         epoch,
-        last_epoch: epoch,
-        format,
-        parts: parts.and_then(Parts::new),
+        // The inventory has a valid number.
+        parts: parts.and_then(Parts::new).unwrap_or(Parts::SINGLE),
         modes: &inventory.modes,
         is_new: place != bank,
     };
@@ -225,10 +217,7 @@ fn restore_file(
         Ok(copied) if copied == expected => Ok(()),
         Ok(_) => Err(damaged_file("differs from what was backed up".to_owned())),
         Err(StoreError::Io { source, path, .. })
-            if path == from
-                && source.kind() != io::ErrorKind::PermissionDenied
-                // That the network fails does not mean that a file is damaged.
-                && (!repository.is_remote() || source.kind() == io::ErrorKind::NotFound) =>
+            if path == from && repository.is_damage(&source) =>
         {
             Err(damaged_file(format!("cannot be read: {source}")))
         }

@@ -1,10 +1,12 @@
 //! The graph image: a sample of its pages has the state and the links that the tables have.
 
+use std::path::Path;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
-use crate::graph_image::{GraphImage, ImageLinks, PageAttributes};
+use crate::graph_image::{GraphImage, ImageFault, ImageLinks, PageAttributes};
 use crate::tables::PAGES;
 use crate::tables::records::{PageRecord, PageState};
 use crate::tables::store::Store;
@@ -25,14 +27,25 @@ pub struct ImageCheck {
 }
 
 impl Store {
-    /// Compares pages of the graph image, at equal distances, with the tables. An image that is damaged or has no
-    /// state of this bank is not used, so it is not compared either.
-    pub(crate) fn check_image(&self, watch: &dyn Watch) -> Result<ImageCheck, StoreError> {
+    /// Compares pages of the graph image, at equal distances, with the tables. An image that is damaged is not used, so it
+    /// is not compared either. One of a state that the bank does not have, or that had pages which were forgotten since, is
+    /// reported.
+    pub(crate) fn check_image(
+        &self,
+        bank: &Path,
+        watch: &dyn Watch,
+    ) -> Result<ImageCheck, StoreError> {
         // Hosts are not compared.
         let prefix = |_: &str, local: &str, out: &mut String| out.push_str(local);
         let read = |links| GraphImage::from_file(self, links, &prefix, watch);
         watch.stage("graph image", None);
         let mut check = ImageCheck::default();
+        if let Some(ImageFault::OtherState(what)) = ImageFault::find(self, bank)? {
+            // Another process may have published a later state, and written its image.
+            let is_published = self.image().is_some_and(|image| (image.is_published)());
+            check.what = is_published.then_some(what);
+            return Ok(check);
+        }
         let mut links = ImageLinks::All;
         let mut image = read(links);
         if matches!(image, Ok(None)) {
@@ -42,6 +55,7 @@ impl Store {
         let image = match image {
             Ok(Some((image, _))) => image,
             Err(StoreError::Interrupted(stop)) => return Err(stop.into()),
+            Err(e) if e.system_error().is_some() => return Err(e),
             _ => return Ok(check),
         };
         let step = image.slots().div_ceil(SAMPLE).max(1);

@@ -13,42 +13,24 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use roaring::RoaringTreemap;
+use roaring::{RoaringBitmap, RoaringTreemap};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
 use crate::tables::records::{PageState, SiteDefaults, SiteRecord, UndoRecord};
 use crate::tables::store::Store;
-use crate::tables::table::Hash128;
-use crate::tables::table::{Key, Table, Value};
+use crate::tables::table::{Hash128, Key, Table, Value};
 use crate::tables::{self, CoreScoresKey, PageSetKey};
-use seedbank_algorithms::page::{PageId, RowId, SiteId};
+use seedbank_algorithms::page::{PageId, PageSet, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
 
 pub use self::graph_image::ImageCheck;
-use page_index::PageIndex;
 
-mod aliases;
-mod component_cache;
-mod covers;
-mod evidence;
-mod failures;
-mod final_list;
 mod graph_image;
-mod inherited_attributes;
 mod links;
-mod meta;
-mod page_history;
-mod page_index;
+mod pages;
 mod refreshes;
-mod rows;
-mod seed_fetches;
-mod sites;
-mod step_cache;
-mod undo;
-mod web_covers;
-mod yields;
 
 /// An inconsistency in a bank.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -437,4 +419,81 @@ fn page_set_name(key: PageSetKey) -> String {
 
 fn core_scores_name(key: CoreScoresKey) -> String {
     format!("refresh {}, core {}, {:?}", key.refresh, key.rank, key.side)
+}
+
+/// A set of pages in which the bitmap of a site is found by its id.
+///
+/// [`PageSet`] compares two sets by walking the sites of both, which is quadratic if many sets of a few sites
+/// are compared with a set of all sites. Here a comparison costs a lookup for each site of the other set.
+#[derive(Default)]
+struct PageIndex(BTreeMap<u32, RoaringBitmap>);
+
+impl PageIndex {
+    fn insert(&mut self, page: PageId) {
+        self.of_site_mut(page.site()).insert(page.index());
+    }
+
+    /// Returns the indexes of the pages of a site; `None` if there are none.
+    fn of_site(&self, site: SiteId) -> Option<&RoaringBitmap> {
+        self.0.get(&site.0)
+    }
+
+    fn of_site_mut(&mut self, site: SiteId) -> &mut RoaringBitmap {
+        self.0.entry(site.0).or_default()
+    }
+
+    fn into_set(self) -> PageSet {
+        PageSet::from_bitmaps(self.0)
+    }
+
+    fn contains(&self, page: PageId) -> bool {
+        let of_site = self.of_site(page.site());
+        of_site.is_some_and(|of_site| of_site.contains(page.index()))
+    }
+
+    /// Returns whether all pages of a set are in this one.
+    fn contains_all(&self, pages: &PageSet) -> bool {
+        pages.bitmaps().all(|(site, of_site)| {
+            let own = self.0.get(&site);
+            own.is_some_and(|own| of_site.is_subset(own))
+        })
+    }
+
+    /// Returns the pages of a set that are not in this one, ascending.
+    fn missing(&self, pages: &PageSet) -> Vec<PageId> {
+        let of_sites = pages.bitmaps().flat_map(|(site, of_site)| {
+            let missing = match self.0.get(&site) {
+                Some(own) => of_site - own,
+                None => of_site.clone(),
+            };
+            missing
+                .into_iter()
+                .map(move |index| PageId::new(SiteId(site), index))
+        });
+        of_sites.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_compared_site_by_site() {
+        let page = |site, index| PageId::new(SiteId(site), index);
+        let all = [page(0, 7), page(2, 1), page(2, 3), page(u32::MAX, 0)];
+        let mut index = PageIndex::default();
+        for page in all {
+            index.insert(page);
+        }
+        assert!(all.iter().all(|page| index.contains(*page)));
+        for other in [page(0, 6), page(1, 7), page(2, 2)] {
+            assert!(!index.contains(other));
+            let set: PageSet = [page(2, 3).0, other.0].into_iter().collect();
+            assert!(!index.contains_all(&set));
+            assert_eq!(index.missing(&set), [other]);
+        }
+        assert!(index.contains_all(&PageSet::new()));
+        assert!(index.contains_all(&all[1..].iter().map(|page| page.0).collect()));
+    }
 }

@@ -1,15 +1,17 @@
-//! Check of batches, plans, refreshes and their results: numbers and references.
+//! Check of batches, plans, refreshes and their results: numbers and references, seeds, cores, caches and evidence.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::covers::{Picks, Seeds};
-use super::web_covers::OverWeb;
-use super::{Walk, core_scores_name, page_set_name};
-use crate::Hash128;
+use super::{Walk, core_scores_name, hash, mix, page_set_name};
 use crate::error::StoreError;
-use crate::tables::records::{Counters, RefreshRecord};
-use crate::tables::{self, PageSetKey};
-use seedbank_algorithms::page::PageId;
+use crate::tables::records::component_cache::{CoreOrigin, CoreOriginKey};
+use crate::tables::records::evidence::{LinkStatus, PageEvidenceBlock, SidePlace};
+use crate::tables::records::page_blocks::page_at;
+use crate::tables::records::{Counters, RefreshId, RefreshRecord, SeedEvidence, WebEvidence};
+use crate::tables::table::Hash128;
+use crate::tables::{self, CoreScoresKey, CoreScoresPart, CoveredKey, PageSetKey, ReachedKey};
+use seedbank_algorithms::page::{PageId, PageSet, SiteId};
 
 impl Walk<'_> {
     pub(super) fn refresh_tables(&mut self, counters: &Counters) -> Result<(), StoreError> {
@@ -284,14 +286,877 @@ impl Walk<'_> {
     }
 }
 
+// Check of seeds, and of the results of cover methods: ranks and positions match, and the covered sets are
+// exactly those that the seeds claim.
+
+/// Seeds, collected by the check.
+#[derive(Default)]
+pub(super) struct Seeds {
+    pub(super) by_refresh: BTreeMap<u32, u32>,
+    /// The ranks of the seeds of a refresh on a site, for cover methods.
+    by_site: BTreeMap<(u32, SiteId), Vec<u32>>,
+    /// The number of pages that each seed covers at each hop, under the refresh that selected it. A seed
+    /// that later refreshes reused is present once.
+    picks: Picks,
+    pub(super) over_web: OverWeb,
+}
+
+/// Numbers of pages by hop, by refresh, site and pick.
+pub(super) type Picks = BTreeMap<(u32, SiteId, u32), Vec<u32>>;
+
+impl Walk<'_> {
+    pub(super) fn seeds(
+        &mut self,
+        refreshes: &BTreeMap<u32, RefreshRecord>,
+    ) -> Result<Seeds, StoreError> {
+        let mut seeds = Seeds::default();
+        self.walk(&tables::SEEDS, |walk, (refresh, rank), seed| {
+            *seeds.by_refresh.entry(refresh).or_default() += 1;
+            let name = || format!("refresh {refresh}, rank {rank}");
+            if !walk.pages.contains(seed.page) {
+                walk.find("seeds", name(), format!("{} does not exist", seed.page));
+            }
+            let record = refreshes.get(&refresh);
+            if record.is_some_and(|record| record.chosen.is_none()) {
+                walk.is_indexed(seed.page, refresh, rank);
+            }
+            let evidence = match seed.evidence {
+                SeedEvidence::Core { .. } | SeedEvidence::ByPolicy => return Ok(()),
+                SeedEvidence::Web(evidence) => {
+                    if let Some(what) = seeds.over_web.add(refresh, rank, &evidence) {
+                        walk.find("seeds", name(), what);
+                    }
+                    return Ok(());
+                }
+                SeedEvidence::Cover(evidence) => evidence,
+            };
+            let site = seed.page.site();
+            let ranks = seeds.by_site.entry((refresh, site)).or_default();
+            ranks.push(rank);
+            if evidence.pick as usize != ranks.len() {
+                let what = "its position does not follow the last one of the site";
+                walk.find("seeds", name(), what);
+            }
+            let pages: Vec<u32> = evidence.hops.iter().map(|hop| hop.pages).collect();
+            let pick = (evidence.since, site, evidence.pick);
+            let same = seeds.picks.entry(pick).or_insert_with(|| pages.clone());
+            if *same != pages {
+                walk.find("seeds", name(), "it contradicts another refresh");
+            }
+            Ok(())
+        })?;
+        self.web_picks(&seeds.over_web);
+        Ok(seeds)
+    }
+
+    /// Compares sites with their seeds; returns the sets that must be in `page_sets`.
+    pub(super) fn covers(
+        &mut self,
+        refreshes: &BTreeMap<u32, RefreshRecord>,
+        seeds: &mut Seeds,
+    ) -> Result<Picks, StoreError> {
+        self.walk(&tables::COVERS, |walk, (refresh, site), record| {
+            let name = format!("refresh {refresh}, {site}");
+            if !refreshes.contains_key(&refresh) {
+                walk.find("covers", &name, "the refresh does not exist");
+            }
+            if record.since > refresh {
+                walk.find("covers", &name, "it was reused from a later refresh");
+            }
+            if walk
+                .store
+                .has(&tables::SITES, &site)
+                .is_ok_and(|exists| !exists)
+            {
+                walk.find("covers", &name, "the site does not exist");
+            }
+            let found = seeds.by_site.remove(&(refresh, site));
+            if found.unwrap_or_default() != record.ranks {
+                walk.find("covers", &name, "its ranks differ from its seeds");
+            }
+            Ok(())
+        })?;
+        for (refresh, site) in std::mem::take(&mut seeds.by_site).into_keys() {
+            let what = "the site has seeds and no record";
+            self.find("covers", format!("refresh {refresh}, {site}"), what);
+        }
+        Ok(std::mem::take(&mut seeds.picks))
+    }
+
+    /// Checks a covered set and removes it from the required ones.
+    pub(super) fn covered(&mut self, key: CoveredKey, pages: &PageSet, picks: &mut Picks) {
+        let name = page_set_name(PageSetKey::Covered(key));
+        let pick = picks.get_mut(&(key.refresh, key.site, key.pick));
+        let hop = pick.and_then(|hops| hops.get_mut(key.hop as usize));
+        let Some(expected) = hop else {
+            self.find("page_sets", name, "no seed covers it");
+            return;
+        };
+        if pages.len() != u64::from(std::mem::take(expected)) {
+            self.find("page_sets", name, "its seed covers another number of pages");
+        } else if pages.bitmaps().any(|(site, _)| site != key.site.0) {
+            self.find("page_sets", name, "it has pages of another site");
+        }
+    }
+
+    /// Reports the required sets that are missing.
+    pub(super) fn missing_covered(&mut self, picks: &Picks) {
+        for ((refresh, site, pick), hops) in picks {
+            for (hop, _) in (0..).zip(hops).filter(|(_, pages)| **pages > 0) {
+                let key = CoveredKey {
+                    refresh: *refresh,
+                    site: *site,
+                    pick: *pick,
+                    hop,
+                };
+                let name = page_set_name(PageSetKey::Covered(key));
+                self.find("page_sets", name, "it is missing");
+            }
+        }
+    }
+}
+
+// Check of seeds over the whole web: ranks and positions match, and the reached sets are those that the seeds
+// claim.
+
+/// The number of pages that a seed reaches at one hop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct ReachedPages {
+    expected: u64,
+    found: u64,
+}
+
+/// Seeds over the web, collected by the check.
+#[derive(Default)]
+pub(super) struct OverWeb {
+    /// The number of pages that each seed reaches at each hop, by the refresh that selected it and its rank. A
+    /// seed that later refreshes reused is present once.
+    reached: BTreeMap<(u32, u32), Vec<ReachedPages>>,
+    /// The positions of the seeds of a refresh in the order of selection.
+    picks: BTreeMap<u32, BTreeSet<u32>>,
+}
+
+impl OverWeb {
+    /// Returns the refreshes that selected seeds.
+    pub(super) fn selected_by(&self) -> BTreeSet<u32> {
+        self.reached.keys().map(|(refresh, _)| *refresh).collect()
+    }
+
+    /// Adds a seed; returns what is wrong with it.
+    pub(super) fn add(
+        &mut self,
+        refresh: u32,
+        rank: u32,
+        evidence: &WebEvidence,
+    ) -> Option<&'static str> {
+        let pages = evidence.hops.iter().map(|hop| ReachedPages {
+            expected: hop.all.pages.into(),
+            found: 0,
+        });
+        let pages: Vec<ReachedPages> = pages.collect();
+        let of_pick = (evidence.since, rank);
+        let same = self.reached.entry(of_pick).or_insert_with(|| pages.clone());
+        if *same != pages {
+            return Some("it contradicts another refresh");
+        }
+        if evidence.since > refresh {
+            return Some("it was reused from a later refresh");
+        }
+        let is_new = self.picks.entry(refresh).or_default().insert(evidence.pick);
+        (!is_new).then_some("another seed has the same position")
+    }
+}
+
+impl Walk<'_> {
+    /// The positions of every refresh are numbered from 1.
+    pub(super) fn web_picks(&mut self, over_web: &OverWeb) {
+        for (refresh, picks) in &over_web.picks {
+            if picks.last().copied() != u32::try_from(picks.len()).ok() || picks.contains(&0) {
+                let name = format!("refresh {refresh}");
+                self.find("seeds", name, "a position is missing");
+            }
+        }
+    }
+
+    /// Counts the pages of a part of a reached set.
+    pub(super) fn reached(&mut self, key: ReachedKey, pages: &PageSet, over_web: &mut OverWeb) {
+        let of_pick = over_web.reached.get_mut(&(key.refresh, key.rank));
+        let hop = of_pick.and_then(|hops| hops.get_mut(key.hop as usize));
+        if let Some(hop) = hop {
+            hop.found += pages.len();
+        } else {
+            let name = page_set_name(PageSetKey::Reached(key));
+            self.find("page_sets", name, "no seed reaches it");
+        }
+    }
+
+    /// Reports the reached sets that are missing or have another number of pages.
+    pub(super) fn reached_differences(&mut self, over_web: &OverWeb) {
+        for (&(refresh, rank), hops) in &over_web.reached {
+            for (hop, pages) in (0..).zip(hops) {
+                let what = match pages.found {
+                    found if found == pages.expected => continue,
+                    0 => "it is missing",
+                    _ => "its seed reaches another number of pages",
+                };
+                let name = page_set_name(PageSetKey::Reached(ReachedKey { refresh, rank, hop }));
+                self.find("page_sets", name, what);
+            }
+        }
+    }
+}
+
+// Check of final lists and of their index by page.
+
+impl Walk<'_> {
+    /// Every entry is a page, and matches the seeds of the method; returns the number of entries by refresh.
+    pub(super) fn final_lists(&mut self) -> Result<BTreeMap<u32, u32>, StoreError> {
+        let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
+        self.walk(&tables::FINAL_LIST, |walk, (refresh, rank), seed| {
+            *counts.entry(refresh).or_default() += 1;
+            let name = format!("refresh {refresh}, rank {rank}");
+            if !walk.pages.contains(seed.page) {
+                let what = format!("{} does not exist", seed.page);
+                walk.find("final_list", &name, what);
+            }
+            let matches = match seed.chosen {
+                None => (1..refresh).contains(&seed.last_chosen),
+                Some(chosen) => {
+                    let seeds = walk.store.get(&tables::SEEDS, &(refresh, chosen));
+                    let page = seeds.ok().flatten().map(|seed| seed.page);
+                    page == Some(seed.page) && seed.last_chosen == refresh
+                }
+            };
+            if !matches {
+                let what = "it does not match the selected seeds";
+                walk.find("final_list", name, what);
+            }
+            walk.is_indexed(seed.page, refresh, rank);
+            Ok(())
+        })?;
+        Ok(counts)
+    }
+
+    /// Checks that `seed_pages` has a page with this rank on the final list of this refresh.
+    pub(super) fn is_indexed(&mut self, page: PageId, refresh: u32, rank: u32) {
+        let found = self.store.get(&tables::SEED_PAGES, &(page, refresh));
+        // An unreadable entry is reported by the check of `seed_pages`.
+        if found.is_ok_and(|found| found != Some(rank)) {
+            let what = format!("it is missing at rank {rank} of the list");
+            self.find("seed_pages", name(page, refresh), what);
+        }
+    }
+
+    /// Every entry of `seed_pages` matches the final list.
+    pub(super) fn seed_pages(
+        &mut self,
+        refreshes: &BTreeMap<u32, RefreshRecord>,
+    ) -> Result<(), StoreError> {
+        self.walk(&tables::SEED_PAGES, |walk, (page, refresh), rank| {
+            let key = (refresh, rank);
+            let page_at = match refreshes.get(&refresh) {
+                None => Ok(None),
+                Some(record) if record.chosen.is_some() => {
+                    let listed = walk.store.get(&tables::FINAL_LIST, &key);
+                    listed.map(|listed| listed.map(|listed| listed.page))
+                }
+                Some(_) => {
+                    let seed = walk.store.get(&tables::SEEDS, &key);
+                    seed.map(|seed| seed.map(|seed| seed.page))
+                }
+            };
+            if page_at.is_ok_and(|found| found != Some(page)) {
+                let what = format!("the list has another page or none at rank {rank}");
+                walk.find("seed_pages", name(page, refresh), what);
+            }
+            Ok(())
+        })
+    }
+}
+
+fn name(page: PageId, refresh: u32) -> String {
+    format!("{page}, refresh {refresh}")
+}
+
+// Check of refreshes within a bound: every core has a bound, and those of the last refresh of a plan have
+// cached steps.
+
+/// Returns whether a refresh is within a bound, according to its parameters.
+fn is_within(refresh: &RefreshRecord) -> bool {
+    let settings: Option<serde_json::Value> = serde_json::from_str(&refresh.settings).ok();
+    let within = settings.and_then(|settings| settings.get("within")?.as_f64());
+    within.is_some_and(|within| within > 0.0)
+}
+
+impl Walk<'_> {
+    pub(super) fn step_cache(
+        &mut self,
+        refreshes: &BTreeMap<u32, RefreshRecord>,
+    ) -> Result<(), StoreError> {
+        let plans = refreshes
+            .iter()
+            .map(|(number, record)| (&record.plan, number));
+        let last: BTreeMap<&String, &u32> = plans.collect();
+        let mut expected = BTreeSet::new();
+        let mut bounded = BTreeSet::new();
+        // A plan that changed to another method keeps the steps of its last series until it is pruned.
+        let mut unused: BTreeSet<u32> = BTreeSet::new();
+        for (&refresh, record) in refreshes {
+            let is_last = last.get(&record.plan) == Some(&&refresh);
+            let Some(series) = record.standings.map(|standings| standings.series) else {
+                continue;
+            };
+            if is_last {
+                unused.remove(&series);
+            } else {
+                unused.insert(series);
+            }
+            if !is_within(record) {
+                continue;
+            }
+            bounded.extend((1..=record.cores).map(|rank| (refresh, rank)));
+            if record.cores > 0 && is_last {
+                // The entry at rank 0 has the groups of all steps.
+                expected.extend((0..=record.cores).map(|rank| (series, rank)));
+            }
+        }
+        self.walk(&tables::STEP_CACHE, |walk, key, _| {
+            if !expected.remove(&key) && !unused.contains(&key.0) {
+                let what = "it belongs to no core of the last refresh of a plan within a bound";
+                walk.find("step_cache", step_name(key.0, key.1), what);
+            }
+            Ok(())
+        })?;
+        for key in expected {
+            let what =
+                "it is missing, but the core belongs to the last refresh of a plan within a bound";
+            self.find("step_cache", step_name(key.0, key.1), what);
+        }
+        let mut found = BTreeSet::new();
+        self.walk(&tables::CORE_SCORES, |walk, key, scores| {
+            if key.side != CoreScoresPart::Bound {
+                return Ok(());
+            }
+            let core = (key.refresh, key.rank);
+            found.insert(core);
+            let sigma = walk.store.get(&tables::CORES, &core).ok().flatten();
+            let sigma = sigma.map_or(0.0, |core| core.sigma);
+            let is_bound = scores.len() == 1 && scores[0] >= sigma;
+            if !is_bound || !bounded.contains(&core) {
+                let what = "it does not bound its core";
+                walk.find("core_scores", core_scores_name(key), what);
+            }
+            Ok(())
+        })?;
+        for &(refresh, rank) in bounded.difference(&found) {
+            let key = CoreScoresKey {
+                refresh,
+                rank,
+                side: CoreScoresPart::Bound,
+            };
+            self.find("core_scores", core_scores_name(key), "it is missing");
+        }
+        Ok(())
+    }
+}
+
+fn step_name(series: u32, rank: u32) -> String {
+    format!("series {series}, core {rank}")
+}
+
+// Check of the cached results of components against the cores of refreshes.
+
+impl Walk<'_> {
+    /// Every core of a refresh has one origin. The cache refers to pages and cores of the last refresh of the
+    /// plan, to each core at most once.
+    pub(super) fn component_cache(
+        &mut self,
+        refreshes: &BTreeMap<u32, RefreshRecord>,
+    ) -> Result<(), StoreError> {
+        self.core_origins(refreshes)?;
+        let near = self.components(refreshes)?;
+        self.near_cores(near)
+    }
+
+    fn core_origins(&mut self, refreshes: &BTreeMap<u32, RefreshRecord>) -> Result<(), StoreError> {
+        let mut ranks: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+        self.walk(&tables::CORE_ORIGINS, |walk, key, rank| {
+            let own = key.origin.refresh == key.of;
+            if key.origin.refresh > key.of || (own && key.origin.rank != rank) {
+                let what = "the core is later than the refresh, or its rank differs";
+                walk.find("core_origins", origin_name(key), what);
+            }
+            if !ranks.entry(key.of).or_default().insert(rank) {
+                let what = format!("another core has the rank {rank}");
+                walk.find("core_origins", origin_name(key), what);
+            }
+            Ok(())
+        })?;
+        for (refresh, record) in refreshes {
+            let found = ranks.remove(refresh).unwrap_or_default();
+            if !found.into_iter().eq(1..=record.cores) {
+                let what = format!("they are not the ranks from 1 to {}", record.cores);
+                let name = format!("refresh {refresh}");
+                self.find("core_origins", name, what);
+            }
+        }
+        for refresh in ranks.into_keys() {
+            let name = format!("refresh {refresh}");
+            self.find("core_origins", name, "the refresh does not exist");
+        }
+        Ok(())
+    }
+
+    /// Returns the cores of the cached components, by series.
+    fn components(
+        &mut self,
+        refreshes: &BTreeMap<u32, RefreshRecord>,
+    ) -> Result<BTreeSet<CoreOriginKey>, StoreError> {
+        // The last refresh of each series.
+        let mut last: BTreeMap<u32, (u32, &RefreshRecord)> = BTreeMap::new();
+        for (number, record) in refreshes {
+            if let Some(of) = record.standings {
+                last.insert(of.series, (*number, record));
+            }
+        }
+        let mut sizes: BTreeMap<(u32, PageId), u32> = BTreeMap::new();
+        let mut named = BTreeSet::new();
+        let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
+        self.walk(
+            &tables::COMPONENT_CACHE,
+            |walk, (series, component), record| {
+                *counts.entry(series).or_default() += 1;
+                sizes.insert((series, component), record.pages);
+                let name = format!("series {series}, {component}");
+                if !walk.pages.contains(component) {
+                    let what = "its first page does not exist";
+                    walk.find("component_cache", &name, what);
+                }
+                let is_number = |value: f64| value.is_sign_positive() && value.is_finite();
+                let mut sigmas = record.cores.iter().map(|core| core.sigma);
+                if !is_number(record.next) || !sigmas.all(is_number) {
+                    let what = "its bound or the sigma of a core is not a finite number";
+                    walk.find("component_cache", &name, what);
+                    return Ok(());
+                }
+                let refresh = last.get(&series).map_or(0, |last| last.0);
+                let mut last_rank = 0;
+                for core in &record.cores {
+                    let origin = core.origin;
+                    let of_refresh = CoreOriginKey {
+                        of: refresh,
+                        origin,
+                    };
+                    // Unreadable origins are reported by the check of `core_origins`.
+                    let rank = walk.store.get(&tables::CORE_ORIGINS, &of_refresh).ok();
+                    let rank = rank.flatten().unwrap_or(0);
+                    let stored = walk.store.get(&tables::CORES, &(refresh, rank)).ok();
+                    let sigma = stored.flatten().map(|core| core.sigma.to_bits());
+                    if rank <= last_rank || sigma != Some(core.sigma.to_bits()) {
+                        let what = "it does not match the cores of the last refresh";
+                        walk.find("component_cache", &name, what);
+                    }
+                    last_rank = rank;
+                    let of_series = CoreOriginKey { of: series, origin };
+                    if !named.insert(of_series) {
+                        let what = format!("{} is in two components", core_name(origin));
+                        walk.find("component_cache", &name, what);
+                    }
+                }
+                Ok(())
+            },
+        )?;
+        self.series_components(last, counts, sizes)?;
+        Ok(named)
+    }
+
+    /// Each series has the recorded number of components, with the right pages.
+    fn series_components(
+        &mut self,
+        last: BTreeMap<u32, (u32, &RefreshRecord)>,
+        mut counts: BTreeMap<u32, u32>,
+        mut sizes: BTreeMap<(u32, PageId), u32>,
+    ) -> Result<(), StoreError> {
+        for (series, (refresh, record)) in last {
+            let (found, expected) = (counts.remove(&series).unwrap_or(0), record.components);
+            let name = format!("series {series}");
+            if found != expected {
+                let what = format!("{found} found, but the last refresh records {expected}");
+                self.find("component_cache", &name, what);
+            }
+            let pages = self.pages_in_components(series, refresh, &mut sizes)?;
+            let expected = record.standings.map_or(0, |of| of.counted);
+            if pages != expected {
+                let what = format!(
+                    "{pages} pages found in components, but the refresh records {expected}"
+                );
+                self.find("page_evidence", format!("refresh {refresh}"), what);
+            }
+        }
+        for ((series, component), _) in sizes {
+            let name = format!("series {series}, {component}");
+            let what = "its pages are in another component, or their number differs";
+            self.find("component_cache", name, what);
+        }
+        for series in counts.into_keys() {
+            let name = format!("series {series}");
+            self.find("component_cache", name, "no refresh belongs to it");
+        }
+        Ok(())
+    }
+
+    /// Counts the pages in components that a refresh sees. Removes the components with the right number of
+    /// pages and the right name from `sizes`.
+    fn pages_in_components(
+        &mut self,
+        series: u32,
+        refresh: u32,
+        sizes: &mut BTreeMap<(u32, PageId), u32>,
+    ) -> Result<u64, StoreError> {
+        let mut found: BTreeMap<PageId, (u32, PageId)> = BTreeMap::new();
+        let mut pages = 0;
+        let mut seen = None;
+        let prefix = series.to_be_bytes();
+        // Unreadable blocks are reported by the check of `page_evidence`.
+        let all = self.store.scan_under(&tables::PAGE_EVIDENCE, &prefix)?;
+        for (key, PageEvidenceBlock(block)) in all.flatten() {
+            let place = (key.site, key.block);
+            if key.refresh > refresh || seen.replace(place) == Some(place) {
+                continue;
+            }
+            for (place, evidence) in block.map(|block| block.0).unwrap_or_default() {
+                let LinkStatus::Counted { component, .. } = evidence.links else {
+                    continue;
+                };
+                // Pages are in the order of their ids, and the smallest id names the component.
+                let first = page_at(key.site, key.block, place);
+                found.entry(component).or_insert((0, first)).0 += 1;
+                pages += 1;
+            }
+        }
+        for (component, (count, first)) in found {
+            let key = (series, component);
+            if first == component && sizes.get(&key) == Some(&count) {
+                sizes.remove(&key);
+            } else if !sizes.contains_key(&key) {
+                let what = format!("{first} and others are in {component}, which does not exist");
+                let name = format!("series {series}");
+                self.find("component_cache", name, what);
+            }
+        }
+        Ok(pages)
+    }
+
+    fn near_cores(&mut self, mut named: BTreeSet<CoreOriginKey>) -> Result<(), StoreError> {
+        self.walk(&tables::NEAR_CORE_CACHE, |walk, key, near| {
+            let name = origin_name(key);
+            if !named.remove(&key) {
+                let what = "no cached component has the core";
+                walk.find("near_core_cache", &name, what);
+            }
+            if near.0.iter().any(|near| !near.score.is_finite()) {
+                walk.find("near_core_cache", &name, "a score is not finite");
+            }
+            for near in &near.0 {
+                walk.require_page("near_core_cache", &name, near.page);
+            }
+            Ok(())
+        })?;
+        for key in named {
+            let name = origin_name(key);
+            self.find("near_core_cache", name, "it is missing");
+        }
+        Ok(())
+    }
+}
+
+fn core_name(origin: CoreOrigin) -> String {
+    format!("core {} of refresh {}", origin.rank, origin.refresh)
+}
+
+fn origin_name(key: CoreOriginKey) -> String {
+    format!("{}, {}", key.of, core_name(key.origin))
+}
+
+// Check of evidence: members and summaries against cores, page evidence against refreshes, reach against the
+// covered sets.
+
+/// Hashes the role of a page in a core.
+fn role_hash(refresh: RefreshId, core: u32, page: PageId, side: u8, taken: u32, score: f64) -> u64 {
+    hash(&[
+        &refresh.to_be_bytes(),
+        &core.to_be_bytes(),
+        &page.0.to_be_bytes(),
+        &[side],
+        &taken.to_be_bytes(),
+        &score.to_be_bytes(),
+    ])
+}
+
+/// The page evidence of a series: the change of the number of pages at each refresh.
+type PageChanges = BTreeMap<u32, i64>;
+
+/// The reach of a site, or of the web, under the refresh that selected the seeds.
+#[derive(Default)]
+struct ReachCounts {
+    pages: u64,
+    /// Sum of the hashes of covered pages in `reach`, minus those in `page_sets`.
+    covered: u64,
+}
+
+impl Walk<'_> {
+    pub(super) fn evidence(
+        &mut self,
+        refreshes: &BTreeMap<u32, RefreshRecord>,
+        over_web: &BTreeSet<u32>,
+    ) -> Result<(), StoreError> {
+        self.member_roles()?;
+        self.core_evidence(refreshes)?;
+        self.page_evidence(refreshes)?;
+        self.reach(refreshes, over_web)
+    }
+
+    fn member_roles(&mut self) -> Result<(), StoreError> {
+        let mut sums: BTreeMap<u32, u64> = BTreeMap::new();
+        self.walk(&tables::CORES, |walk, (refresh, rank), core| {
+            let sum = sums.entry(refresh).or_default();
+            for (side, pages, number) in [
+                (CoreScoresPart::Hubs, &core.hubs, 1),
+                (CoreScoresPart::Authorities, &core.authorities, 0),
+            ] {
+                let key = CoreScoresKey {
+                    refresh,
+                    rank,
+                    side,
+                };
+                // Unreadable scores are reported by the check of `core_scores`.
+                let scores = walk.store.get(&tables::CORE_SCORES, &key).ok().flatten();
+                let scores = scores.unwrap_or_default();
+                for ((taken, page), score) in (1..).zip(pages).zip(scores) {
+                    *sum = sum.wrapping_add(role_hash(refresh, rank, *page, number, taken, score));
+                }
+            }
+            Ok(())
+        })?;
+        self.walk(&tables::CORE_MEMBERS, |walk, (refresh, page), member| {
+            walk.require_page("core_members", format!("refresh {refresh}"), page);
+            let sum = sums.entry(refresh).or_default();
+            for (number, place) in [(1, member.hub), (0, member.authority)] {
+                if let Some(SidePlace { taken, score, .. }) = place {
+                    let role = role_hash(refresh, member.core, page, number, taken, score);
+                    *sum = sum.wrapping_sub(role);
+                }
+            }
+            Ok(())
+        })?;
+        for (refresh, sum) in sums {
+            if sum != 0 {
+                let name = format!("refresh {refresh}");
+                let what = "they differ from the pages of its cores";
+                self.find("core_members", name, what);
+            }
+        }
+        Ok(())
+    }
+
+    fn core_evidence(
+        &mut self,
+        refreshes: &BTreeMap<u32, RefreshRecord>,
+    ) -> Result<(), StoreError> {
+        let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
+        self.walk(&tables::CORE_EVIDENCE, |walk, (refresh, rank), evidence| {
+            *counts.entry(refresh).or_default() += 1;
+            let name = format!("refresh {refresh}, core {rank}");
+            for page in evidence.first.iter().copied().chain([evidence.seed]) {
+                walk.require_page("core_evidence", &name, page);
+            }
+            let core = walk.store.get(&tables::CORES, &(refresh, rank));
+            let matches = core.ok().flatten().is_some_and(|core| {
+                let sizes = (core.hubs.len(), core.authorities.len());
+                core.sigma.to_bits() == evidence.sigma.to_bits()
+                    && (core.edges, core.seed) == (evidence.edges, evidence.seed)
+                    && sizes == (evidence.hubs as usize, evidence.authorities as usize)
+                    && (1..=refresh).contains(&evidence.since)
+            });
+            if !matches {
+                walk.find("core_evidence", name, "it does not match its core");
+            }
+            Ok(())
+        })?;
+        for (refresh, record) in refreshes {
+            let found = counts.get(refresh).copied().unwrap_or(0);
+            if found != record.cores {
+                let what = format!("{found} found, but the refresh has {} cores", record.cores);
+                let name = format!("refresh {refresh}");
+                self.find("core_evidence", name, what);
+            }
+        }
+        Ok(())
+    }
+
+    /// Every refresh sees the recorded number of pages, and some refresh sees every block.
+    fn page_evidence(
+        &mut self,
+        refreshes: &BTreeMap<u32, RefreshRecord>,
+    ) -> Result<(), StoreError> {
+        let mut seen_by: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+        for (number, record) in refreshes {
+            if let Some(of) = record.standings {
+                seen_by.entry(of.series).or_default().insert(*number);
+            }
+        }
+        let mut found: BTreeMap<u32, PageChanges> = BTreeMap::new();
+        let mut written: BTreeMap<u32, PageSet> = BTreeMap::new();
+        // The next later version of the block: its refresh and its pages.
+        let mut later: Option<((u32, SiteId, u32), u32, i64)> = None;
+        self.walk(
+            &tables::PAGE_EVIDENCE,
+            |walk, key, PageEvidenceBlock(block)| {
+                let name = format!(
+                    "series {}, {}, block {}, refresh {}",
+                    key.series, key.site, key.block, key.refresh
+                );
+                if refreshes.contains_key(&key.refresh) {
+                    let of_refresh = PageSetKey::EvidenceBlocks(key.refresh);
+                    let blocks = match written.entry(key.refresh) {
+                        Entry::Occupied(blocks) => blocks.into_mut(),
+                        Entry::Vacant(place) => {
+                            // An unreadable set is reported by the check of `page_sets`.
+                            let blocks = walk.store.page_set(of_refresh).ok();
+                            place.insert(blocks.flatten().unwrap_or_default())
+                        }
+                    };
+                    if !blocks.contains(PageId::new(key.site, key.block).0) {
+                        let what = format!("it lacks {}, block {}", key.site, key.block);
+                        walk.find("page_sets", page_set_name(of_refresh), what);
+                    }
+                }
+                let entries = block.as_ref().map_or(&[][..], |block| block.0.as_slice());
+                for (place, _) in entries {
+                    let page = page_at(key.site, key.block, *place);
+                    walk.require_page("page_evidence", &name, page);
+                }
+                let pages = i64::try_from(entries.len()).unwrap_or(i64::MAX);
+                let changes = found.entry(key.series).or_default();
+                *changes.entry(key.refresh).or_default() += pages;
+                let place = (key.series, key.site, key.block);
+                let until = later.filter(|later| later.0 == place);
+                if let Some((_, refresh, _)) = until {
+                    *changes.entry(refresh).or_default() -= pages;
+                }
+                later = Some((place, key.refresh, pages));
+                let next = until.map_or(u32::MAX, |(_, refresh, _)| refresh);
+                let seen = seen_by.get(&key.series).is_some_and(|refreshes| {
+                    key.refresh < next && refreshes.range(key.refresh..next).next().is_some()
+                });
+                if !seen {
+                    walk.find("page_evidence", name, "no refresh sees it");
+                }
+                Ok(())
+            },
+        )?;
+        for (number, record) in refreshes {
+            let Some(of) = record.standings else { continue };
+            let changes = found.get(&of.series);
+            let pages: i64 = changes.map_or(0, |c| c.range(..=number).map(|c| c.1).sum());
+            if u64::try_from(pages) != Ok(of.pages) {
+                let what = format!("{pages} pages found, but the refresh records {}", of.pages);
+                let name = format!("refresh {number}");
+                self.find("page_evidence", name, what);
+            }
+        }
+        Ok(())
+    }
+
+    /// `reach` has all crawled pages of every site with seeds, and the pages that the seeds cover. For the
+    /// refreshes `over_web`, it has the reached pages of all sites together.
+    fn reach(
+        &mut self,
+        refreshes: &BTreeMap<u32, RefreshRecord>,
+        over_web: &BTreeSet<u32>,
+    ) -> Result<(), StoreError> {
+        let mut sites: BTreeMap<(u32, SiteId), ReachCounts> = BTreeMap::new();
+        let mut webs: BTreeMap<u32, ReachCounts> = over_web
+            .iter()
+            .map(|refresh| (*refresh, ReachCounts::default()))
+            .collect();
+        self.walk(&tables::REACH, |walk, key, block| {
+            let of_site = match webs.get_mut(&key.refresh) {
+                Some(of_web) => of_web,
+                None => sites.entry((key.refresh, key.site)).or_default(),
+            };
+            let name = format!("refresh {}, {}, block {}", key.refresh, key.site, key.block);
+            of_site.pages += block.0.len() as u64;
+            for (place, reach) in &block.0 {
+                let page = page_at(key.site, key.block, *place);
+                if !walk.pages.contains(page) {
+                    walk.find("reach", &name, "it has a page that does not exist");
+                }
+                if let Some(covered) = reach.covered {
+                    let by = u64::from(covered.pick) << 32 | u64::from(covered.hop);
+                    of_site.covered = of_site.covered.wrapping_add(mix(page.0, by));
+                }
+            }
+            Ok(())
+        })?;
+        self.walk(&tables::PAGE_SETS, |walk, key, pages| {
+            let (of_site, pick, hop) = match key.set {
+                PageSetKey::Covered(of) => (sites.get_mut(&(of.refresh, of.site)), of.pick, of.hop),
+                PageSetKey::Reached(of) => (webs.get_mut(&of.refresh), of.rank, of.hop),
+                _ => return Ok(()),
+            };
+            let Some(of_site) = of_site else {
+                let what = "it is not in `reach`";
+                walk.find("reach", page_set_name(key.set), what);
+                return Ok(());
+            };
+            let by = u64::from(pick) << 32 | u64::from(hop);
+            for page in &pages {
+                of_site.covered = of_site.covered.wrapping_sub(mix(page, by));
+            }
+            Ok(())
+        })?;
+        let mut expected = BTreeMap::new();
+        self.walk(&tables::COVERS, |_, (refresh, site), record| {
+            if refreshes.contains_key(&refresh) && record.seats > 0 {
+                expected.insert((record.since, site), u64::from(record.crawled));
+            }
+            Ok(())
+        })?;
+        for ((refresh, site), of_site) in &sites {
+            let name = format!("refresh {refresh}, {site}");
+            match expected.remove(&(*refresh, *site)) {
+                Some(crawled) if crawled == of_site.pages && of_site.covered == 0 => {}
+                Some(_) => {
+                    let what = "it differs from the crawled or the covered pages of the site";
+                    self.find("reach", name, what);
+                }
+                None => self.find("reach", name, "no refresh sees it"),
+            }
+        }
+        for (refresh, of_web) in webs {
+            if of_web.covered != 0 {
+                let name = format!("refresh {refresh}");
+                let what = "it differs from the pages that the seeds reach";
+                self.find("reach", name, what);
+            }
+        }
+        for (refresh, site) in expected.into_keys() {
+            let name = format!("refresh {refresh}, {site}");
+            self.find("reach", name, "it is missing");
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::disk::scratch::scratch;
-    use crate::tables::PageSetKey;
+    use crate::disk::scratch;
     use crate::tables::records::{
         BatchCounts, BatchKind, BatchRecord, FetchCounts, Observed, Settings,
     };
-    use crate::{Changes, Writer, create, tables};
+    use crate::tables::{self, PageSetKey};
+    use crate::{Changes, Writer, create};
     use seedbank_algorithms::page::PageSet;
     use seedbank_algorithms::watch::Unwatched;
 

@@ -1,4 +1,4 @@
-//! The file of an image: a header, its hash, and the chunks in the order of the header.
+//! The file of an image: a header, its hash, and the chunks in the order of the header; its lock, and its state.
 //!
 //! ```text
 //! 16 bytes   "SEEDBANK GRAPH", version
@@ -12,30 +12,25 @@
 //! never used. It is not synced: a file that a power cut left incomplete has other hashes.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
-use std::path::Path;
+use std::io::{self, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::section_codec::{self, Bytes, CHUNK};
-use super::{GraphImage, ImageLinks, ImageSite, Lists, NO_ROW};
-use crate::disk::folder::{
-    IMAGE, create_fresh, is_folder, lock_file, make_folders, open_regular, temporary_name,
+use super::image::{Flags, GraphImage, ImageLinks, ImageSite, Lists, NO_ROW, PageAttributes, Run};
+use crate::disk::{
+    IMAGE, Lock, create_fresh, is_folder, lock_file, make_folders, open_regular, sync_folder,
+    temporary_name,
 };
-use crate::disk::lock::Lock;
-use crate::error::StoreError;
+use crate::error::{StoreError, is_file_damage};
 use crate::tables::BATCHES;
-use crate::tables::codec::{self, Malformed};
-use crate::tables::records::{BatchId, Hash128};
-use crate::tables::store::Store;
+use crate::tables::codec::{self, Malformed, put_varint};
+use crate::tables::records::{BatchId, BatchKind, Hash128};
+use crate::tables::store::{ImageAccess, Store};
 use crate::tables::table::Key;
-
-/// The name of the file.
-const GRAPH: &str = "graph";
-
-/// The name of the lock of its writer.
-const LOCK: &str = "lock";
+use seedbank_algorithms::page::SiteId;
+use seedbank_algorithms::watch::Watch;
 
 /// The first bytes of the file; the last one is the version.
 const MAGIC: &[u8; 16] = b"SEEDBANK GRAPH\0\x01";
@@ -71,11 +66,11 @@ struct Chunk {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Header {
-    bank: u128,
-    batch: BatchId,
+pub(super) struct Header {
+    pub(super) bank: u128,
+    pub(super) batch: BatchId,
     /// The hash of the record of the batch, which distinguishes copies of a bank that have diverged.
-    batch_hash: [u8; 32],
+    pub(super) batch_hash: [u8; 32],
     pages: u32,
     rows: u32,
     /// Whether the file has intra-site links and attributes.
@@ -90,7 +85,7 @@ pub(super) struct ImageFile {
 }
 
 /// Returns the hash of the record of a batch; `None` if there is no such batch.
-fn batch_hash(store: &Store, batch: BatchId) -> Result<Option<[u8; 32]>, StoreError> {
+pub(super) fn batch_hash(store: &Store, batch: BatchId) -> Result<Option<[u8; 32]>, StoreError> {
     store.rocks.get(BATCHES.name, &batch.bytes(), |value| {
         *blake3::hash(value).as_bytes()
     })
@@ -104,8 +99,9 @@ pub(super) fn open(
     links: ImageLinks,
 ) -> Result<Option<ImageFile>, StoreError> {
     let path = folder.join(GRAPH);
-    let Ok(mut file) = open_regular(&path) else {
-        return Ok(None);
+    let mut file = match open_regular(&path) {
+        Err(e) if is_file_damage(&e) => return Ok(None),
+        file => file.map_err(StoreError::io("read", &path))?,
     };
     let header = read_header(&mut file).map_err(StoreError::io("read", &path))?;
     let is_usable = header.bank == store.lineage()?.bank
@@ -140,7 +136,7 @@ fn invalid(what: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Err
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
-fn read_header(file: &mut File) -> io::Result<Header> {
+pub(super) fn read_header(file: &mut File) -> io::Result<Header> {
     let mut start = [0; 20];
     file.read_exact(&mut start)?;
     let (magic, length) = start.split_at(MAGIC.len());
@@ -174,11 +170,11 @@ fn read_header(file: &mut File) -> io::Result<Header> {
 /// A decoded chunk.
 enum Part {
     Sites(Vec<ImageSite>),
-    Runs(Vec<super::Run>),
+    Runs(Vec<Run>),
     Order(Vec<u32>),
-    Pages(Vec<super::Flags>, Vec<u32>),
+    Pages(Vec<Flags>, Vec<u32>),
     Rows(Vec<u32>, (Vec<u32>, Vec<u32>)),
-    Attributes(Vec<super::PageAttributes>),
+    Attributes(Vec<PageAttributes>),
     Intra((Vec<u32>, Vec<u32>)),
 }
 
@@ -194,21 +190,19 @@ impl Chunk {
         let mut from = Bytes::new(&raw);
         let count = self.items as usize;
         let part = match self.section {
-            Section::Sites => Part::Sites(section_codec::take_sites(&mut from, count)?),
-            Section::Runs => Part::Runs(section_codec::take_runs(&mut from, count)?),
-            Section::Order => Part::Order(section_codec::take_order(&mut from, count)?),
+            Section::Sites => Part::Sites(take_sites(&mut from, count)?),
+            Section::Runs => Part::Runs(take_runs(&mut from, count)?),
+            Section::Order => Part::Order(take_order(&mut from, count)?),
             Section::Pages => {
-                let (flags, row_of) = section_codec::take_pages(&mut from, count)?;
+                let (flags, row_of) = take_pages(&mut from, count)?;
                 Part::Pages(flags, row_of)
             }
             Section::Rows => {
-                let indexes = section_codec::take_order(&mut from, count)?;
-                Part::Rows(indexes, section_codec::take_lists(&mut from, count, slots)?)
+                let indexes = take_order(&mut from, count)?;
+                Part::Rows(indexes, take_lists(&mut from, count, slots)?)
             }
-            Section::Attributes => {
-                Part::Attributes(section_codec::take_attributes(&mut from, count)?)
-            }
-            Section::Intra => Part::Intra(section_codec::take_lists(&mut from, count, slots)?),
+            Section::Attributes => Part::Attributes(take_attributes(&mut from, count)?),
+            Section::Intra => Part::Intra(take_lists(&mut from, count, slots)?),
         };
         from.finish()?;
         Ok(part)
@@ -329,24 +323,23 @@ fn join(parts: Vec<Part>, batch: BatchId, links: ImageLinks) -> Result<GraphImag
     if is_right { Ok(image) } else { Err(differ()) }
 }
 
-/// Writes the file of an image without additions, unless another process does.
+/// Writes the file of an image without additions, unless another process does, or another state is published.
 pub(super) fn write(
     image: &GraphImage,
     store: &Store,
-    folder: &Path,
+    access: &ImageAccess,
     links: ImageLinks,
 ) -> Result<(), StoreError> {
     let Some(batch_hash) = batch_hash(store, image.batch)? else {
         return Ok(());
     };
-    make_folders(folder).map_err(StoreError::io("make", folder))?;
-    // Nothing is written through a link.
-    if !is_folder(folder) {
-        return Ok(());
-    }
-    let Ok(_lock) = Lock::try_exclusive(lock_file(&folder.join(LOCK))?) else {
+    let Some(_lock) = ImageLock::try_take(&access.folder)? else {
         return Ok(());
     };
+    // A commit that forgets pages takes the lock first, so until it is released here, none is published.
+    if !(access.is_published)() {
+        return Ok(());
+    }
     let (chunks, bodies) = encode(image, links);
     let header = Header {
         bank: store.lineage()?.bank,
@@ -357,7 +350,7 @@ pub(super) fn write(
         has_all: links == ImageLinks::All,
         chunks,
     };
-    let path = folder.join(GRAPH);
+    let path = access.folder.join(GRAPH);
     let new = temporary_name(&path);
     let written = write_file(&new, &header, &bodies).and_then(|()| fs::rename(&new, &path));
     if written.is_err() {
@@ -418,18 +411,18 @@ fn encode_chunk(
     let numbers = u32::try_from(items.start).ok()?..u32::try_from(items.end).ok()?;
     let count = numbers.end - numbers.start;
     match section {
-        Section::Sites => section_codec::put_sites(&image.sites[items], &mut raw),
-        Section::Runs => section_codec::put_runs(&image.runs[items], &mut raw),
-        Section::Order => section_codec::put_order(&image.order[items], &mut raw),
+        Section::Sites => put_sites(&image.sites[items], &mut raw),
+        Section::Runs => put_runs(&image.runs[items], &mut raw),
+        Section::Order => put_order(&image.order[items], &mut raw),
         Section::Pages => {
-            section_codec::put_pages(&image.flags[items.clone()], &image.row_of[items], &mut raw);
+            put_pages(&image.flags[items.clone()], &image.row_of[items], &mut raw);
         }
         Section::Rows => {
-            section_codec::put_order(&image.row_indexes[items], &mut raw);
-            section_codec::put_lists(numbers.map(|row| image.row(row)), &mut raw);
+            put_order(&image.row_indexes[items], &mut raw);
+            put_lists(numbers.map(|row| image.row(row)), &mut raw);
         }
-        Section::Attributes => section_codec::put_attributes(&image.attributes[items], &mut raw),
-        Section::Intra => section_codec::put_lists(numbers.map(|slot| image.intra(slot)), &mut raw),
+        Section::Attributes => put_attributes(&image.attributes[items], &mut raw),
+        Section::Intra => put_lists(numbers.map(|slot| image.intra(slot)), &mut raw),
     }
     let body = zstd::bulk::compress(&raw, LEVEL).ok()?;
     let chunk = Chunk {
@@ -442,16 +435,438 @@ fn encode_chunk(
     Some((chunk, body))
 }
 
-/// Removes the image of a bank. Fails if it cannot be removed.
-pub(crate) fn remove_image(bank: &Path) -> Result<(), StoreError> {
-    let path = bank.join(IMAGE).join(GRAPH);
-    for path in [temporary_name(&path), path] {
-        match fs::remove_file(&path) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => {
-                return Err(StoreError::io("remove", &path)(e));
-            }
-            _ => {}
+// The parts of an image as bytes. Each part is cut into chunks of [`CHUNK`] items, which are encoded
+// independently. Numbers are LEB128 varints; what is signed is zigzag-coded. All chunks are then compressed.
+//
+// | part | an item | values |
+// | --- | --- | --- |
+// | sites | a site | number of pages, number of rows, pages with digest, distinct digests |
+// | runs | a run | difference of the site, number of pages, prefix: length shared with the previous one, rest |
+// | order | a page | difference of the slot |
+// | pages | a page | flags, one byte; then, of pages with a row, the difference of its number |
+// | rows | a row | difference of the index; number of targets; targets |
+// | attributes | a page | clicks, 0 or one more than the uncrawled outlinks, quality |
+// | intra | a page | number of targets; targets |
+//
+// Differences are from the previous item of the chunk. Targets are the difference of the first target from
+// that of the previous list, then the gaps less one: lists of the same template have the same bytes.
+
+/// The number of items of a chunk.
+pub(super) const CHUNK: usize = 1 << 16;
+
+/// Marks a page with a row.
+const HAS_ROW: u8 = 1 << 4;
+
+fn malformed() -> Malformed {
+    Malformed("a chunk of the graph image is malformed".to_owned())
+}
+
+fn put_signed(value: i64, out: &mut Vec<u8>) {
+    put_varint(((value << 1) ^ (value >> 63)).cast_unsigned(), out);
+}
+
+/// Encodes differences between numbers.
+#[derive(Default)]
+struct Differences {
+    last: i64,
+}
+
+impl Differences {
+    fn put(&mut self, value: u32, out: &mut Vec<u8>) {
+        put_signed(i64::from(value) - self.last, out);
+        self.last = i64::from(value);
+    }
+
+    fn take(&mut self, from: &mut Bytes<'_>) -> Result<u32, Malformed> {
+        let coded = from.varint()?;
+        let difference = (coded >> 1).cast_signed() ^ -(coded & 1).cast_signed();
+        let value = self.last.wrapping_add(difference);
+        self.last = value;
+        u32::try_from(value).map_err(|_| malformed())
+    }
+}
+
+/// The rest of a chunk.
+pub(super) struct Bytes<'a>(&'a [u8]);
+
+impl<'a> Bytes<'a> {
+    pub(super) const fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    fn varint(&mut self) -> Result<u64, Malformed> {
+        codec::take_varint(&mut self.0)
+    }
+
+    fn number(&mut self) -> Result<u32, Malformed> {
+        codec::take_u32(&mut self.0)
+    }
+
+    fn take(&mut self, length: usize) -> Result<&'a [u8], Malformed> {
+        let (taken, rest) = self.0.split_at_checked(length).ok_or_else(malformed)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    /// Fails unless everything was taken.
+    pub(super) fn finish(self) -> Result<(), Malformed> {
+        if self.0.is_empty() {
+            Ok(())
+        } else {
+            Err(malformed())
         }
     }
-    Ok(())
+}
+
+pub(super) fn put_sites(sites: &[ImageSite], out: &mut Vec<u8>) {
+    for site in sites {
+        for value in [
+            site.pages,
+            site.rows,
+            site.with_digest,
+            site.distinct_digests,
+        ] {
+            put_varint(u64::from(value), out);
+        }
+    }
+}
+
+pub(super) fn take_sites(from: &mut Bytes<'_>, count: usize) -> Result<Vec<ImageSite>, Malformed> {
+    let site = |_| {
+        Ok(ImageSite {
+            pages: from.number()?,
+            rows: from.number()?,
+            with_digest: from.number()?,
+            distinct_digests: from.number()?,
+            ..ImageSite::default()
+        })
+    };
+    (0..count).map(site).collect()
+}
+
+pub(super) fn put_runs(runs: &[Run], out: &mut Vec<u8>) {
+    let mut sites = Differences::default();
+    let mut last = "";
+    for run in runs {
+        sites.put(run.site.0, out);
+        put_varint(u64::from(run.length), out);
+        let pairs = last.bytes().zip(run.begins.bytes());
+        let mut shared = pairs.take_while(|(a, b)| a == b).count();
+        while !run.begins.is_char_boundary(shared) {
+            shared -= 1;
+        }
+        let rest = &run.begins.as_bytes()[shared..];
+        put_varint(shared as u64, out);
+        put_varint(rest.len() as u64, out);
+        out.extend_from_slice(rest);
+        last = &run.begins;
+    }
+}
+
+pub(super) fn take_runs(from: &mut Bytes<'_>, count: usize) -> Result<Vec<Run>, Malformed> {
+    let mut sites = Differences::default();
+    let mut runs: Vec<Run> = Vec::with_capacity(count);
+    for _ in 0..count {
+        let site = SiteId(sites.take(from)?);
+        let length = from.number()?;
+        let shared = from.number()? as usize;
+        let rest = from.number()? as usize;
+        let rest = std::str::from_utf8(from.take(rest)?).map_err(|_| malformed())?;
+        let last = runs.last().map_or("", |run| run.begins.as_str());
+        let begins = [last.get(..shared).ok_or_else(malformed)?, rest].concat();
+        runs.push(Run {
+            begins,
+            site,
+            start: 0,
+            length,
+        });
+    }
+    Ok(runs)
+}
+
+pub(super) fn put_order(order: &[u32], out: &mut Vec<u8>) {
+    let mut slots = Differences::default();
+    for &slot in order {
+        slots.put(slot, out);
+    }
+}
+
+pub(super) fn take_order(from: &mut Bytes<'_>, count: usize) -> Result<Vec<u32>, Malformed> {
+    let mut slots = Differences::default();
+    (0..count).map(|_| slots.take(from)).collect()
+}
+
+pub(super) fn put_pages(flags: &[Flags], row_of: &[u32], out: &mut Vec<u8>) {
+    for (flags, &row) in flags.iter().zip(row_of) {
+        out.push(flags.0 | if row == NO_ROW { 0 } else { HAS_ROW });
+    }
+    let mut rows = Differences::default();
+    for &row in row_of.iter().filter(|row| **row != NO_ROW) {
+        rows.put(row, out);
+    }
+}
+
+pub(super) fn take_pages(
+    from: &mut Bytes<'_>,
+    count: usize,
+) -> Result<(Vec<Flags>, Vec<u32>), Malformed> {
+    let bytes = from.take(count)?;
+    let mut rows = Differences::default();
+    let mut row_of = Vec::with_capacity(count);
+    for byte in bytes {
+        row_of.push(if byte & HAS_ROW == 0 {
+            NO_ROW
+        } else {
+            rows.take(from)?
+        });
+    }
+    let flags = bytes.iter().map(|byte| Flags(byte & !HAS_ROW));
+    Ok((flags.collect(), row_of))
+}
+
+pub(super) fn put_attributes(attributes: &[PageAttributes], out: &mut Vec<u8>) {
+    for of_page in attributes {
+        let given = of_page
+            .uncrawled_given
+            .map_or(0, |given| u64::from(given) + 1);
+        for value in [of_page.clicks, given, u64::from(of_page.quality)] {
+            put_varint(value, out);
+        }
+    }
+}
+
+pub(super) fn take_attributes(
+    from: &mut Bytes<'_>,
+    count: usize,
+) -> Result<Vec<PageAttributes>, Malformed> {
+    let attributes = |_| {
+        let clicks = from.varint()?;
+        let given = from.varint()?.checked_sub(1);
+        let given = given.map(u32::try_from).transpose();
+        let quality = u16::try_from(from.varint()?);
+        Ok(PageAttributes {
+            clicks,
+            uncrawled_given: given.map_err(|_| malformed())?,
+            quality: quality.map_err(|_| malformed())?,
+        })
+    };
+    (0..count).map(attributes).collect()
+}
+
+/// Encodes lists that ascend strictly.
+pub(super) fn put_lists<'a>(lists: impl Iterator<Item = &'a [u32]> + Clone, out: &mut Vec<u8>) {
+    for list in lists.clone() {
+        put_varint(list.len() as u64, out);
+    }
+    let mut firsts = Differences::default();
+    for list in lists {
+        if let Some((&first, rest)) = list.split_first() {
+            firsts.put(first, out);
+            let mut next = first.saturating_add(1);
+            for &entry in rest {
+                put_varint(u64::from(entry.saturating_sub(next)), out);
+                next = entry.saturating_add(1);
+            }
+        }
+    }
+}
+
+/// Decodes lists of numbers below `end`. Returns their lengths and all entries.
+pub(super) fn take_lists(
+    from: &mut Bytes<'_>,
+    count: usize,
+    end: u32,
+) -> Result<(Vec<u32>, Vec<u32>), Malformed> {
+    let lengths: Vec<u32> = (0..count)
+        .map(|_| from.number())
+        .collect::<Result<_, _>>()?;
+    let total: usize = lengths.iter().map(|length| *length as usize).sum();
+    // Every entry takes at least one byte, which bounds the allocation.
+    if total > from.0.len() {
+        return Err(malformed());
+    }
+    let mut entries = Vec::with_capacity(total);
+    let mut firsts = Differences::default();
+    for &length in lengths.iter().filter(|length| **length > 0) {
+        let mut entry = firsts.take(from)?;
+        entries.push(entry);
+        for _ in 1..length {
+            let gap = from.number()?;
+            entry = entry
+                .checked_add(gap)
+                .and_then(|e| e.checked_add(1))
+                .ok_or_else(malformed)?;
+            entries.push(entry);
+        }
+        if entry >= end {
+            return Err(malformed());
+        }
+    }
+    Ok((lengths, entries))
+}
+
+// The lock of the graph image, and the removal of the image.
+
+/// The name of the file of the image.
+pub(super) const GRAPH: &str = "graph";
+
+/// The name of the lock.
+const LOCK: &str = "lock";
+
+/// The lock of the graph image of a bank. While it is held, no process writes the image.
+pub struct ImageLock {
+    folder: PathBuf,
+    _lock: Lock,
+}
+
+impl ImageLock {
+    /// Takes the lock; waits for a process that writes the image. `None` if there can be no image, since something else is in
+    /// place of its folder.
+    pub(crate) fn take(bank: &Path, watch: &dyn Watch) -> Result<Option<Self>, StoreError> {
+        let folder = bank.join(IMAGE);
+        let Some(path) = lock_path(&folder)? else {
+            return Ok(None);
+        };
+        let lock = Lock::exclusive(lock_file(&path)?, &path, true, watch)?;
+        Ok(lock.map(|lock| Self {
+            folder,
+            _lock: lock,
+        }))
+    }
+
+    /// Takes the lock of the image in a folder; `None` if another process has it, or if there can be no image.
+    pub(super) fn try_take(folder: &Path) -> Result<Option<Self>, StoreError> {
+        let Some(path) = lock_path(folder)? else {
+            return Ok(None);
+        };
+        let lock = Lock::try_exclusive(lock_file(&path)?).ok();
+        Ok(lock.map(|lock| Self {
+            folder: folder.to_path_buf(),
+            _lock: lock,
+        }))
+    }
+
+    /// Removes the image, and what a killed process has written of one, durably.
+    pub(crate) fn remove(&self) -> Result<(), StoreError> {
+        let path = self.folder.join(GRAPH);
+        remove_entry(&temporary_name(&path))?;
+        remove_entry(&path)?;
+        sync_folder(&self.folder).map_err(StoreError::io("write to", &self.folder))
+    }
+}
+
+/// Creates the folder of the image, and returns the path of the lock; `None` if something else is in place of the folder.
+fn lock_path(folder: &Path) -> Result<Option<PathBuf>, StoreError> {
+    match make_folders(folder) {
+        Err(e) if is_occupied(&e) => return Ok(None),
+        made => made.map_err(StoreError::io("make", folder))?,
+    }
+    // Nothing is written through a link.
+    if !is_folder(folder) {
+        return Ok(None);
+    }
+    let path = folder.join(LOCK);
+    // Nobody can hold a lock that is not a regular file.
+    if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
+        remove_entry(&path)?;
+    }
+    Ok(Some(path))
+}
+
+fn is_occupied(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory
+    )
+}
+
+/// Removes a file or an empty folder, if it exists.
+fn remove_entry(path: &Path) -> Result<(), StoreError> {
+    let removed = match fs::remove_file(path) {
+        Err(e) if e.kind() == io::ErrorKind::IsADirectory => fs::remove_dir(path),
+        removed => removed,
+    };
+    match removed {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed.map_err(StoreError::io("remove", path)),
+    }
+}
+
+// The state of the file of an image, compared with that of the bank.
+//
+// An image of an earlier batch is usual: what later batches changed is read from the tables. It is no image of this bank
+// any more if a batch since has forgotten pages, since their hosts may be in it.
+
+/// Why no command uses an image.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum ImageFault {
+    /// It is damaged, was not written completely, or is from another version.
+    Unreadable,
+    /// It has a state that this bank does not have, or none that it may have; the text says which one.
+    OtherState(String),
+}
+
+impl ImageFault {
+    /// Compares the file of an image with the state of a store; `None` if commands may use it, or if there is none.
+    ///
+    /// Cost: reads the header of the file, and the record of each batch since.
+    pub(crate) fn find(store: &Store, bank: &Path) -> Result<Option<Self>, StoreError> {
+        let path = bank.join(IMAGE).join(GRAPH);
+        let header = match open_regular(&path).and_then(|mut file| read_header(&mut file)) {
+            Ok(header) => header,
+            Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return Ok(None);
+            }
+            Err(e) if is_file_damage(&e) => return Ok(Some(Self::Unreadable)),
+            Err(e) => return Err(StoreError::io("read", &path)(e)),
+        };
+        let batch = header.batch;
+        let other = |what: String| Ok(Some(Self::OtherState(what)));
+        if header.bank != store.lineage()?.bank {
+            return other("it is of another bank".to_owned());
+        }
+        let current = store.counters()?.batch;
+        if batch > current {
+            return other(format!(
+                "it is of batch {batch}, and the last batch is {current}"
+            ));
+        }
+        if batch_hash(store, batch)? != Some(header.batch_hash) {
+            return other(format!(
+                "it is of batch {batch} of another copy of the bank"
+            ));
+        }
+        for later in batch + 1..=current {
+            if store.need(&BATCHES, &later)?.kind == BatchKind::Forget {
+                return other(format!(
+                    "it is of batch {batch}, and batch {later} has forgotten pages since"
+                ));
+            }
+        }
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn lists_are_read_back(
+            lists in prop::collection::vec(prop::collection::btree_set(0_u32..1 << 20, 0..40), 0..80),
+        ) {
+            let lists: Vec<Vec<u32>> = lists.into_iter().map(|list| list.into_iter().collect()).collect();
+            let mut bytes = Vec::new();
+            put_lists(lists.iter().map(Vec::as_slice), &mut bytes);
+            let mut from = Bytes::new(&bytes);
+            let (lengths, entries) = take_lists(&mut from, lists.len(), 1 << 20).unwrap();
+            from.finish().unwrap();
+            prop_assert_eq!(entries, lists.concat());
+            let expected: Vec<u32> = lists.iter().map(|list| u32::try_from(list.len()).unwrap()).collect();
+            prop_assert_eq!(lengths, expected);
+        }
+    }
 }

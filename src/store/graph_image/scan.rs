@@ -5,19 +5,18 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::ghosts::{GHOST, OwnSites, link_ghosts, number_ghosts};
-use super::order::{HostFinder, Run, push_page};
-use super::{
-    Flags, GraphImage, HostPrefix, ImageLinks, ImageSite, Lists, NO_ROW, PageAttributes, length,
+use super::image::{
+    Flags, GraphImage, HostFinder, HostPrefix, ImageLinks, ImageSite, Lists, NO_ROW,
+    PageAttributes, Run, length, push_page,
 };
 use crate::error::StoreError;
-use crate::tables::entries::Entries;
 use crate::tables::records::links::{LinkBlock, LinkKey};
-use crate::tables::records::{PageRecord, SiteRecord};
-use crate::tables::store::Store;
+use crate::tables::records::{PageRecord, PageState, SiteRecord};
+use crate::tables::shards::SiteParts;
+use crate::tables::store::{Entries, Store};
 use crate::tables::table::{Key, Table, Value};
 use crate::tables::{INTRA, PAGES, ROWS, SITES};
-use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
 
 /// The number of parts that are read in parallel. It is fixed, so that parts are joined at the same places on
@@ -423,4 +422,196 @@ fn next_if<K, V>(
         Ok((key, _)) => is_wanted(key),
         Err(_) => true,
     })
+}
+
+// Numbers the ghosts of a share: the pages of other processes to which rows link.
+
+/// Stands for a ghost that has no number yet.
+pub(super) const GHOST: u32 = u32::MAX;
+
+/// The sites of a cluster bank that are in databases of this process.
+pub(super) struct OwnSites {
+    parts: SiteParts,
+    /// By part.
+    is_own: Vec<bool>,
+}
+
+impl OwnSites {
+    /// Returns `None` if the store is no cluster bank, so that all sites are in this process.
+    pub(super) fn of_store(store: &Store) -> Option<Self> {
+        let mut is_own = vec![false; store.part_count()? as usize];
+        for (part, _) in store.local_databases() {
+            if let Some(is_own) = is_own.get_mut(part as usize) {
+                *is_own = true;
+            }
+        }
+        Some(Self {
+            parts: store.site_parts()?,
+            is_own,
+        })
+    }
+
+    /// Whether a site is in a database of this process.
+    pub(super) fn has(&self, site: SiteId) -> bool {
+        let is_own = self.is_own.get(self.parts.of_site(site));
+        is_own.copied().unwrap_or(false)
+    }
+}
+
+/// Numbers the ghosts of rows in the order of their ids, from `first` on, and removes duplicates from `ghosts`. On entry,
+/// `ghosts` has one id for each entry of `targets` that is [`GHOST`], in the same order.
+pub(super) fn number_ghosts(
+    first: u32,
+    lengths: &[u32],
+    targets: &mut [u32],
+    ghosts: &mut Vec<PageId>,
+) -> Result<(), StoreError> {
+    if ghosts.is_empty() {
+        return Ok(());
+    }
+    let of_links = std::mem::take(ghosts);
+    ghosts.clone_from(&of_links);
+    ghosts.sort_unstable();
+    ghosts.dedup();
+    ghosts.shrink_to_fit();
+    ensure_room(first, ghosts.len())?;
+    let mut next = of_links.iter();
+    let mut rest = targets;
+    for &count in lengths {
+        let (row, others) = rest.split_at_mut(count as usize);
+        let mut has_ghosts = false;
+        for target in row.iter_mut().filter(|target| **target == GHOST) {
+            let page = next.next();
+            let place = page.map_or(0, |page| ghosts.partition_point(|ghost| ghost < page));
+            *target = first + length(place);
+            has_ghosts = true;
+        }
+        // Ghosts follow all other pages, whatever their ids.
+        if has_ghosts {
+            row.sort_unstable();
+        }
+        rest = others;
+    }
+    Ok(())
+}
+
+/// Fails unless ghosts can be numbered from `first` on.
+fn ensure_room(first: u32, ghosts: usize) -> Result<(), StoreError> {
+    let end = u32::try_from(ghosts).ok();
+    let end = end.and_then(|ghosts| first.checked_add(ghosts));
+    // The largest number means "none".
+    let has_room = end.is_some_and(|end| end < NO_ROW);
+    has_room
+        .then_some(())
+        .ok_or(StoreError::Full("page to rank"))
+}
+
+/// Joins the ghosts of parts. Each part has its ghosts by id, and lists in which they are numbered from `first` on; these
+/// get the numbers in the joined list, which is returned.
+pub(super) fn link_ghosts(
+    first: u32,
+    mut parts: Vec<(Vec<PageId>, &mut [u32])>,
+) -> Result<Vec<PageId>, StoreError> {
+    let mut all: Vec<PageId> = Vec::new();
+    if parts.iter().all(|(ghosts, _)| ghosts.is_empty()) {
+        return Ok(all);
+    }
+    for (ghosts, _) in &parts {
+        all.extend_from_slice(ghosts);
+    }
+    all.par_sort_unstable();
+    all.dedup();
+    all.shrink_to_fit();
+    ensure_room(first, all.len())?;
+    parts.par_iter_mut().for_each(|(ghosts, targets)| {
+        let slot = |ghost: &PageId| first + length(all.partition_point(|of| of < ghost));
+        let slots: Vec<u32> = ghosts.iter().map(slot).collect();
+        for target in targets.iter_mut() {
+            let ghost = target.checked_sub(first);
+            if let Some(slot) = ghost.and_then(|ghost| slots.get(ghost as usize)) {
+                *target = *slot;
+            }
+        }
+    });
+    Ok(all)
+}
+
+impl GraphImage {
+    /// Adds slots for the ghosts.
+    pub(super) fn add_ghosts(&mut self, ghosts: Vec<PageId>) {
+        let slots = self.flags.len() + ghosts.len();
+        self.flags.resize(slots, Flags::NONE);
+        self.row_of.resize(slots, NO_ROW);
+        if let Some(intra) = &mut self.intra {
+            for _ in &ghosts {
+                intra.push([]);
+            }
+        }
+        self.ghosts = Some(ghosts);
+    }
+}
+
+// The share of one of several processes that have a cluster bank: the image of the sites that are in databases of this
+// process.
+//
+// A page of another process to which rows link is a *ghost*. Ghosts have slots after all other pages, in the order of
+// their ids. They have no row, no links and no attributes, and are no pages until [`GraphImage::set_ghost`] sets what
+// the process that has them answers.
+
+impl GraphImage {
+    /// Loads the graph of the sites that are in databases of this process, from the tables and nothing else. Entries of
+    /// sites of other processes are not read.
+    ///
+    /// Pages of other processes to which rows link are [ghosts](Self::ghosts). Whether they exist, the processes that
+    /// have them know.
+    ///
+    /// Cost: one scan of the own sites, pages, rows and intra-site links, and the sorting of the URLs of each site. Memory:
+    /// that of an image of these sites, 28 bytes for each ghost, and 48 for each site of the bank; while it loads, up to 8
+    /// more for each link to another process.
+    pub fn load_share(
+        store: &Store,
+        links: ImageLinks,
+        prefix: HostPrefix<'_>,
+        watch: &dyn Watch,
+    ) -> Result<Self, StoreError> {
+        watch.stage("load graph", None);
+        let own = OwnSites::of_store(store);
+        let mut image = scan(store, own.as_ref(), links, prefix, watch)?;
+        image.ghosts.get_or_insert_default();
+        Ok(image)
+    }
+
+    /// Whether the image has only the sites that are in databases of this process.
+    #[must_use]
+    pub const fn is_share(&self) -> bool {
+        self.ghosts.is_some()
+    }
+
+    /// Returns the slots of the pages of other processes to which rows link, in the order of their ids.
+    #[must_use]
+    pub fn ghosts(&self) -> Range<u32> {
+        let count = self.ghosts.as_ref().map_or(0, Vec::len);
+        length(self.flags.len() - count)..length(self.flags.len())
+    }
+
+    /// Sets the state of a ghost, which the process that has the page knows.
+    pub fn set_ghost(&mut self, slot: u32, state: PageState) {
+        if self.ghosts().contains(&slot) {
+            self.flags[slot as usize] = Flags::new(state, false);
+        }
+    }
+
+    /// Returns the error of a ghost that does not exist in the process to which it belongs.
+    ///
+    /// Cost: a pass over the links.
+    #[must_use]
+    pub fn missing_ghost(&self, slot: u32) -> StoreError {
+        let mut rows = 0..length(self.row_indexes.len());
+        let first = rows.find(|row| self.row(*row).contains(&slot)).unwrap_or(0);
+        let site = self.sites.partition_point(|site| site.first_row <= first);
+        let index = self.row_indexes.get(first as usize);
+        let site = SiteId(length(site.saturating_sub(1)));
+        let row = RowId::new(site, index.copied().unwrap_or(0));
+        missing_target(LinkKey::of_row(row).0, self.page(slot))
+    }
 }

@@ -14,17 +14,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::check::{CheckReport, ImageCheck};
-use crate::disk::folder::{ACKNOWLEDGED, WRITER_LOCK, marker_format, names_in, open_regular};
-use crate::disk::lock::Lock;
-use crate::error::StoreError;
+use crate::disk::{ACKNOWLEDGED, Lock, PARTS, WRITER_LOCK, list, open_regular};
+use crate::error::{IfUndamaged, StoreError, is_file_damage};
 use crate::publish::acknowledged::Acknowledged;
-use crate::publish::cluster::OtherProcesses;
-use crate::publish::cluster::part_files::{is_interrupted, parts_of};
-use crate::publish::cluster::part_states::read_live_parts;
-use crate::publish::live_state::{compare_live, read_live};
+use crate::publish::marker::ensure_bank;
+use crate::publish::part_files::{part_folder, parts_of};
+use crate::publish::part_states::OtherProcesses;
+use crate::publish::published::{Pointer, compare_live, read_live};
 use crate::publish::reader::Reader;
+use crate::publish::verify_parts::LiveParts;
 use crate::rocks::write_ahead_log as logs;
 use crate::tables::records::{BatchId, RefreshId};
+use crate::tables::shards::Parts;
 use crate::tables::store::Store;
 use crate::tables::{META, MetaKey};
 use seedbank_algorithms::watch::Watch;
@@ -121,19 +122,16 @@ pub(crate) enum WriterLock {
 }
 
 /// Tries to take the lock of the writer; needs no write permission.
-fn try_lock(bank: &Path) -> (Option<Lock>, WriterLock) {
-    match open_regular(&bank.join(WRITER_LOCK)) {
-        Err(e) => (None, WriterLock::Unavailable(format!("{WRITER_LOCK}: {e}"))),
+fn try_lock(bank: &Path) -> Result<(Option<Lock>, WriterLock), StoreError> {
+    let path = bank.join(WRITER_LOCK);
+    let unavailable = |why| Ok((None, WriterLock::Unavailable(why)));
+    match open_regular(&path) {
+        Err(e) if is_file_damage(&e) => unavailable(format!("{WRITER_LOCK}: {e}")),
+        Err(e) => Err(StoreError::io("open", &path)(e)),
         Ok(file) => match Lock::try_exclusive(file) {
-            Ok(lock) => (Some(lock), WriterLock::Held),
-            Err(TryLockError::WouldBlock) => (
-                None,
-                WriterLock::Unavailable("another process writes".to_owned()),
-            ),
-            Err(TryLockError::Error(e)) => (
-                None,
-                WriterLock::Unavailable(format!("{WRITER_LOCK} cannot be locked: {e}")),
-            ),
+            Ok(lock) => Ok((Some(lock), WriterLock::Held)),
+            Err(TryLockError::WouldBlock) => unavailable("another process writes".to_owned()),
+            Err(TryLockError::Error(e)) => Err(StoreError::locking(&path)(e)),
         },
     }
 }
@@ -150,69 +148,66 @@ pub fn check(
     processes: &OtherProcesses,
     watch: &dyn Watch,
 ) -> Result<BankCheck, StoreError> {
-    marker_format(bank)?;
+    ensure_bank(bank)?;
     let (_lock, lock) = if processes.any() {
         let why = "only the process of a part can read its live state".to_owned();
         (None, WriterLock::Unavailable(why))
     } else {
-        try_lock(bank)
+        try_lock(bank)?
     };
-    examine(bank, &lock, processes, watch)
+    let parts = parts_of(bank).unwrap_or(Parts::SINGLE);
+    examine(bank, parts, &lock, processes, watch)
 }
 
-/// Checks a bank without checking its marker.
+/// Checks a bank, which has these parts, without checking its marker.
 pub(crate) fn examine(
     bank: &Path,
+    parts: Parts,
     lock: &WriterLock,
     processes: &OtherProcesses,
     watch: &dyn Watch,
 ) -> Result<BankCheck, StoreError> {
     let published = Reader::open_published_with(bank, processes);
     let epoch = published.as_ref().ok().map(Reader::epoch);
-    let (acknowledged, files) = read_acknowledgement(bank, epoch)?;
-    let published = published.and_then(|reader| match &acknowledged {
-        Some(acknowledged) => reader.ensure_expected(acknowledged).map(|()| reader),
-        None => Ok(reader),
+    let (acknowledged, mut files) = read_acknowledgement(bank, epoch)?;
+    let published = published.and_then(|reader| {
+        if let Some(acknowledged) = &acknowledged {
+            reader.ensure_expected(acknowledged)?;
+        }
+        if matches!(lock, WriterLock::Held) {
+            reader.ensure_latest(bank)?;
+        }
+        Ok(reader)
     });
-    let parts = parts_of(bank).ok().flatten();
-    let live = match (lock, parts) {
-        (WriterLock::Held, None) => Some(
-            compare_live(bank, acknowledged.as_ref())
-                .and_then(|_| read_live(bank, acknowledged.as_ref())),
-        ),
-        // Parts have different states until the next command that writes.
-        (WriterLock::Held, Some(parts)) if is_interrupted(bank, parts).is_ok_and(|is| is) => None,
-        (WriterLock::Held, Some(parts)) => Some(read_live_parts(bank, parts)),
-        (WriterLock::Unavailable(_), _) => None,
+    for part in 1..parts.count() {
+        files.extend(files_of_part(bank, part)?);
+    }
+    let live = match lock {
+        WriterLock::Held => Ok(open_live(bank, parts, acknowledged.as_ref(), watch)),
+        WriterLock::Unavailable(why) => Err(why),
     };
     let same_files = match (&live, &published) {
         // Each part of a cluster bank has files of its own, so both states are scanned.
-        _ if parts.is_some() => false,
-        (Some(Ok(live)), Ok(published)) => match have_same_files(bank, live, published) {
+        (
+            Ok(Ok(LiveParts {
+                store: Some(live), ..
+            })),
+            Ok(published),
+        ) if !parts.is_cluster() => match have_same_files(bank, live, published) {
             Err(e) if e.is_damage() => false,
             have_same_files => have_same_files?,
         },
         _ => false,
     };
     let image = match &published {
-        Ok(reader) => reader.check_image(watch)?,
+        Ok(reader) => reader.check_image(bank, watch)?,
         Err(_) => ImageCheck::default(),
     };
     let published = as_verdict(published.and_then(|reader| check_tables(bank, &reader, watch)))?;
-    let live = match (live, lock) {
-        (Some(Ok(_)), _) if same_files => published.clone(),
-        (Some(live), _) => as_verdict(live.and_then(|store| check_tables(bank, &store, watch)))?,
-        (None, WriterLock::Unavailable(why)) => StateCheck {
-            verdict: Verdict::Unseen,
-            ..StateCheck::damaged(why.clone())
-        },
-        (None, WriterLock::Held) => StateCheck {
-            verdict: Verdict::Unfinished,
-            ..StateCheck::damaged(
-                "a commit was interrupted; the next command that writes finishes or undoes it"
-                    .to_owned(),
-            )
-        },
+    let live = match live {
+        Ok(Ok(_)) if same_files => published.clone(),
+        Ok(live) => as_verdict(live.and_then(|live| check_live(bank, &live, watch)))?,
+        Err(why) => StateCheck::of_whole(Verdict::Unseen, why.clone()),
     };
     Ok(BankCheck {
         live,
@@ -224,8 +219,8 @@ pub(crate) fn examine(
 }
 
 /// Returns the paths of lock files of a bank that are not regular files, so that no process can take them.
-pub(crate) fn invalid_locks(bank: &Path) -> Vec<String> {
-    let published = names_in(&bank.join("published")).into_iter();
+pub(crate) fn invalid_locks(bank: &Path) -> Result<Vec<String>, StoreError> {
+    let published = list(&bank.join("published"))?.into_iter();
     let locks = published.filter(|name| {
         let epoch = name.strip_suffix(".lock");
         epoch.is_some_and(|epoch| epoch.parse::<u64>().is_ok())
@@ -234,7 +229,7 @@ pub(crate) fn invalid_locks(bank: &Path) -> Vec<String> {
     files.push(WRITER_LOCK.to_owned());
     files.retain(|file| fs::symlink_metadata(bank.join(file)).is_ok_and(|found| !found.is_file()));
     files.sort_unstable();
-    files
+    Ok(files)
 }
 
 /// Returns the acknowledged state, `None` if it is missing or unreadable, and damaged files.
@@ -242,10 +237,7 @@ fn read_acknowledgement(
     bank: &Path,
     published: Option<u64>,
 ) -> Result<(Option<Acknowledged>, Vec<FileFinding>), StoreError> {
-    let acknowledged = match Acknowledged::read(bank) {
-        Err(e) if e.is_damage() => None,
-        acknowledged => acknowledged?,
-    };
+    let acknowledged = Acknowledged::read(bank).if_undamaged()?.flatten();
     let older = || {
         let acknowledged = acknowledged.as_ref()?;
         let published = published.filter(|published| *published > acknowledged.epoch)?;
@@ -254,23 +246,71 @@ fn read_acknowledgement(
             "it has state {epoch}, but state {published} is published"
         ))
     };
-    let what = Acknowledged::fault(bank).or_else(older);
+    let what = Acknowledged::fault(bank)?.or_else(older);
     let files = what.map(|what| FileFinding {
         file: ACKNOWLEDGED.to_owned(),
         what,
     });
-    let locks = invalid_locks(bank).into_iter().map(|file| FileFinding {
+    let locks = invalid_locks(bank)?.into_iter().map(|file| FileFinding {
         file,
         what: "it is not a regular file".to_owned(),
     });
     Ok((acknowledged, files.into_iter().chain(locks).collect()))
 }
 
+/// Returns the damaged files of a part of this process outside its states.
+fn files_of_part(bank: &Path, part: u32) -> Result<Vec<FileFinding>, StoreError> {
+    let folder = part_folder(bank, part);
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let published = Pointer::read(&folder).ok().map(|pointer| pointer.epoch);
+    let (_, mut files) = read_acknowledgement(&folder, published)?;
+    for found in &mut files {
+        found.file = format!("{PARTS}/{part:03}/{}", found.file);
+    }
+    Ok(files)
+}
+
+/// Opens the live state; fails if the next writer would refuse it.
+fn open_live(
+    bank: &Path,
+    parts: Parts,
+    acknowledged: Option<&Acknowledged>,
+    watch: &dyn Watch,
+) -> Result<LiveParts, StoreError> {
+    if parts.is_cluster() {
+        return LiveParts::verify(bank, parts, watch);
+    }
+    compare_live(bank, acknowledged)?;
+    Ok(LiveParts {
+        store: Some(read_live(bank, acknowledged)?),
+        is_interrupted: false,
+    })
+}
+
+/// Checks the tables of a live state. While a commit is interrupted, the state is unfinished at best.
+fn check_live(bank: &Path, live: &LiveParts, watch: &dyn Watch) -> Result<StateCheck, StoreError> {
+    let why = "a commit was interrupted; the next command that writes finishes or undoes it";
+    let check = match &live.store {
+        Some(store) => check_tables(bank, store, watch)?,
+        None => StateCheck::of_whole(Verdict::Unfinished, why.to_owned()),
+    };
+    if live.is_interrupted && check.verdict == Verdict::Good {
+        return Ok(StateCheck {
+            verdict: Verdict::Unfinished,
+            why: Some(why.to_owned()),
+            ..check
+        });
+    }
+    Ok(check)
+}
+
 impl StateCheck {
-    /// Creates the check of a state that is damaged as a whole.
-    fn damaged(why: String) -> Self {
+    /// Creates the check of a state of which no table was checked.
+    fn of_whole(verdict: Verdict, why: String) -> Self {
         Self {
-            verdict: Verdict::Damaged,
+            verdict,
             batch: None,
             refresh: None,
             why: Some(why),
@@ -299,7 +339,7 @@ fn message_with_causes(error: &StoreError) -> String {
 fn check_tables(bank: &Path, store: &Store, watch: &dyn Watch) -> Result<StateCheck, StoreError> {
     let counters = store.counters()?;
     // A record of another key in place of the intent is a finding of the check.
-    let unfinished = store.unfinished_load().ok().flatten();
+    let unfinished = store.unfinished_load().if_undamaged()?.flatten();
     let is_unfinished = unfinished.is_some();
     let walk = if let Some(intent) = unfinished {
         intent.verify(bank, watch)?;
@@ -329,7 +369,10 @@ fn check_tables(bank: &Path, store: &Store, watch: &dyn Watch) -> Result<StateCh
 /// Turns an error of damage into a verdict.
 fn as_verdict(state: Result<StateCheck, StoreError>) -> Result<StateCheck, StoreError> {
     match state {
-        Err(e) if e.is_damage() => Ok(StateCheck::damaged(message_with_causes(&e))),
+        Err(e) if e.is_damage() => {
+            let why = message_with_causes(&e);
+            Ok(StateCheck::of_whole(Verdict::Damaged, why))
+        }
         state => state,
     }
 }
@@ -343,7 +386,7 @@ fn have_same_files(bank: &Path, live: &Store, published: &Reader) -> Result<bool
         let files = store.rocks.table_files()?.into_iter();
         Ok::<_, StoreError>(
             files
-                .map(|file| (file.table, file.name))
+                .map(|file| (file.family, file.name))
                 .collect::<BTreeSet<_>>(),
         )
     };

@@ -17,15 +17,13 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::disk::folder::names_in;
-use crate::disk::free_space::ensure_free_space;
+use crate::disk::{ensure_free_space, names_in};
 use crate::error::StoreError;
-use crate::publish::cluster::part_files::part_folder;
+use crate::publish::part_files::part_folder;
 use crate::publish::published::{published_folder, state_folder};
 use crate::publish::writer::Writer;
 use crate::rocks::database::Database;
-use crate::tables::shards::Parts;
-use crate::tables::{ALL, META};
+use crate::table_info::Family;
 use seedbank_algorithms::watch::Watch;
 
 /// The time between two checks for an interrupt.
@@ -84,7 +82,7 @@ impl TableFiles {
 impl Writer {
     /// Compacts all tables, of all parts at the same time, and publishes the result. Readers of earlier states keep the
     /// previous files open. Fails without changes if there is not as much free space as the files take, or if another
-    /// process has a part.
+    /// process has a part. Also removes a graph image that no command uses.
     ///
     /// Cost: reads and writes the whole bank once; takes its space twice until it is published.
     pub fn compact(&self, watch: &dyn Watch) -> Result<CompactReport, StoreError> {
@@ -98,13 +96,14 @@ impl Writer {
                 .par_iter()
                 .try_for_each(|(_, rocks)| compact_all(rocks, watch))
         })?;
+        self.remove_unused_image(watch)?;
         // The oldest state that is kept without readers.
-        let kept = if self.parts().is_some() {
+        let kept = if self.parts().is_cluster() {
             self.replace_states()?;
             self.counters()?.epoch.saturating_sub(1)
         } else {
             let counters = self.advance_epoch()?;
-            self.store.rocks.compact_table(META.name)?;
+            self.store.rocks.compact_family(Family::Meta)?;
             self.publish(&counters)?;
             counters.epoch
         };
@@ -124,10 +123,12 @@ impl Writer {
 
     /// Returns the databases of all parts; fails if another process has one.
     fn local_part_databases(&self) -> Result<Vec<(u32, Arc<Database>)>, StoreError> {
-        let databases = self.store.part_databases();
+        let databases = self.store.local_databases();
+        let databases: Vec<(u32, Arc<Database>)> = databases
+            .map(|(part, database)| (part, Arc::clone(database)))
+            .collect();
         let is_local = |part: &u32| databases.iter().any(|(local, _)| local == part);
-        let parts = self.parts().map_or(1, Parts::count);
-        match (0..parts).find(|part| !is_local(part)) {
+        match (0..self.parts().count()).find(|part| !is_local(part)) {
             None => Ok(databases),
             Some(part) => Err(StoreError::PartElsewhere {
                 doing: "compaction",
@@ -156,14 +157,14 @@ impl Writer {
 
 fn compact_all(rocks: &Database, watch: &dyn Watch) -> Result<(), StoreError> {
     let files = rocks.table_files()?;
-    for table in ALL {
+    for family in Family::ALL {
         watch.proceed()?;
-        let compacted = rocks.compact_table(table.name);
+        let compacted = rocks.compact_family(family);
         // After a cancellation, RocksDB reports an error; the interrupt is the cause.
         watch.proceed()?;
         compacted?;
-        let of_table = files.iter().filter(|file| file.table == table.name);
-        watch.advance(of_table.map(|file| file.bytes).sum());
+        let own = files.iter().filter(|file| file.family == family.name());
+        watch.advance(own.map(|file| file.bytes).sum());
     }
     Ok(())
 }
@@ -205,13 +206,13 @@ fn interruptible(
 fn held_bytes(bank: &Path, kept: u64) -> u64 {
     let published = published_folder(bank);
     let tables = |folder: &Path| {
-        let names = names_in(folder).into_iter();
+        let names = names_in(folder).unwrap_or_default().into_iter();
         let tables =
             names.filter(|name| Path::new(name).extension().is_some_and(|end| end == "sst"));
         let found = tables.filter_map(|name| fs::metadata(folder.join(name)).ok());
         found.collect::<Vec<_>>()
     };
-    let epochs = names_in(&published).into_iter();
+    let epochs = names_in(&published).unwrap_or_default().into_iter();
     let epochs: Vec<u64> = epochs.filter_map(|name| name.parse().ok()).collect();
     let (earlier, later): (Vec<u64>, Vec<u64>) =
         epochs.into_iter().partition(|epoch| *epoch < kept);

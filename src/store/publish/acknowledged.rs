@@ -24,8 +24,8 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::str::FromStr;
 
-use crate::disk::folder::{ACKNOWLEDGED, open_no_follow, read_small, replace_file};
-use crate::error::StoreError;
+use crate::disk::{ACKNOWLEDGED, open_no_follow, read_small, replace_file};
+use crate::error::{StoreError, is_file_damage};
 use crate::rocks::manifest::Manifest;
 use crate::rocks::write_ahead_log::LogFingerprint;
 use crate::tables::records::lineage::StateId;
@@ -169,9 +169,7 @@ impl Acknowledged {
         let path = bank.join(ACKNOWLEDGED);
         let bytes = match read_small(&path) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(e) if e.kind() == io::ErrorKind::InvalidData => {
-                return Err(damaged(&e.to_string()));
-            }
+            Err(e) if is_file_damage(&e) => return Err(damaged(&e.to_string())),
             read => read.map_err(StoreError::io("read", &path))?,
         };
         match latest(&bytes) {
@@ -183,15 +181,19 @@ impl Acknowledged {
     /// Returns what is wrong with the file; `None` if it is intact.
     ///
     /// One damaged slot loses no information, only redundancy.
-    pub(crate) fn fault(bank: &Path) -> Option<String> {
-        match read_small(&bank.join(ACKNOWLEDGED)) {
-            Err(e) => Some(e.to_string()),
-            Ok(bytes) if bytes.len() != 2 * SLOT => Some(format!("it has {} bytes", bytes.len())),
-            Ok(bytes) => match parse_slots(&bytes) {
-                [Some(_), Some(_)] => None,
-                _ => Some("a slot cannot be read".to_owned()),
-            },
+    pub(crate) fn fault(bank: &Path) -> Result<Option<String>, StoreError> {
+        let path = bank.join(ACKNOWLEDGED);
+        let bytes = match read_small(&path) {
+            Err(e) if is_file_damage(&e) => return Ok(Some(e.to_string())),
+            read => read.map_err(StoreError::io("read", &path))?,
+        };
+        if bytes.len() != 2 * SLOT {
+            return Ok(Some(format!("it has {} bytes", bytes.len())));
         }
+        Ok(match parse_slots(&bytes) {
+            [Some(_), Some(_)] => None,
+            _ => Some("a slot cannot be read".to_owned()),
+        })
     }
 
     /// Writes this state to the file, durably.
@@ -199,7 +201,10 @@ impl Acknowledged {
         let path = bank.join(ACKNOWLEDGED);
         let found = match fs::symlink_metadata(&path) {
             // A file with two hard links also belongs to a copy of the bank.
-            Ok(found) if found.is_file() && found.nlink() == 1 => read_small(&path).ok(),
+            Ok(found) if found.is_file() && found.nlink() == 1 => match read_small(&path) {
+                Err(e) if !is_file_damage(&e) => return Err(StoreError::io("read", &path)(e)),
+                read => read.ok(),
+            },
             _ => None,
         };
         let found = found.filter(|bytes| bytes.len() == 2 * SLOT);
@@ -237,5 +242,90 @@ impl Acknowledged {
 }
 
 #[cfg(test)]
-#[path = "acknowledged_tests.rs"]
-mod tests;
+mod tests {
+    use super::*;
+
+    /// A state with the longest possible text; in epoch 3 without a log.
+    fn state(epoch: u64) -> Acknowledged {
+        let hash = blake3::hash(b"x").to_hex();
+        let id = StateId {
+            bank: u128::MAX - 1,
+            state: u128::MAX,
+        };
+        let max = u64::MAX.to_string();
+        let log = format!("{max} {max} {max} {}", "f".repeat(32));
+        let mut words = log.split(' ');
+        Acknowledged {
+            epoch,
+            batch: u32::MAX,
+            refresh: u32::MAX,
+            is_flushed: epoch.is_multiple_of(2),
+            id,
+            published: u64::MAX,
+            log: LogFingerprint::parse(|| words.next()).filter(|_| epoch != 3),
+            manifest: format!("MANIFEST-{max} {max} {hash}").parse().unwrap(),
+        }
+    }
+
+    #[test]
+    fn the_last_one_is_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Acknowledged::read(folder.path()).unwrap(), None);
+        for epoch in [1, 2, 3, u64::MAX] {
+            state(epoch).write(folder.path()).unwrap();
+            let read = Acknowledged::read(folder.path()).unwrap();
+            assert_eq!(read, Some(state(epoch)));
+            assert_eq!(Acknowledged::fault(folder.path()).unwrap(), None);
+        }
+    }
+
+    /// A write that is cut off, at any byte, leaves the one before.
+    #[test]
+    fn half_a_write_leaves_the_one_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(ACKNOWLEDGED);
+        state(1).write(folder.path()).unwrap();
+        state(2).write(folder.path()).unwrap();
+        let before = fs::read(&path).unwrap();
+        state(3).write(folder.path()).unwrap();
+        let after = fs::read(&path).unwrap();
+        let mut differ = (0..before.len()).filter(|&at| before[at] != after[at]);
+        let (first, last) = (differ.next().unwrap(), differ.next_back().unwrap());
+        assert_eq!(first / SLOT, last / SLOT, "one slot is written");
+        for cut in first..=last {
+            let mut torn = before.clone();
+            torn[first..cut].copy_from_slice(&after[first..cut]);
+            fs::write(&path, &torn).unwrap();
+            let read = Acknowledged::read(folder.path()).unwrap();
+            assert_eq!(read, Some(state(2)), "cut at {cut}");
+        }
+        // And a torn slot is written anew.
+        state(4).write(folder.path()).unwrap();
+        state(5).write(folder.path()).unwrap();
+        assert_eq!(Acknowledged::fault(folder.path()).unwrap(), None);
+        let read = Acknowledged::read(folder.path()).unwrap();
+        assert_eq!(read, Some(state(5)));
+    }
+
+    #[test]
+    fn a_flipped_bit_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(ACKNOWLEDGED);
+        state(1).write(folder.path()).unwrap();
+        state(2).write(folder.path()).unwrap();
+        let sound = fs::read(&path).unwrap();
+        for at in 0..sound.len() {
+            let mut bytes = sound.clone();
+            bytes[at] ^= 1 << (at % 8);
+            fs::write(&path, &bytes).unwrap();
+            assert!(
+                Acknowledged::fault(folder.path()).unwrap().is_some(),
+                "byte {at}"
+            );
+            let read = Acknowledged::read(folder.path()).unwrap().unwrap();
+            assert!([state(1), state(2)].contains(&read));
+        }
+        fs::write(&path, "").unwrap();
+        assert!(Acknowledged::read(folder.path()).unwrap_err().is_damage());
+    }
+}

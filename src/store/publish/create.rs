@@ -4,27 +4,29 @@
 //! be the current folder, a symbolic link or a mount, which cannot be replaced: it is filled in place, the
 //! marker last. The next process removes what a killed one left; it holds the lock of the folder meanwhile.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 
 use super::acknowledged::Acknowledged;
-use super::cluster::open_parts::create_parts;
-use super::published::{Pointer, publish};
-use super::writer::{acknowledge, write_meta};
-use crate::disk::folder::{
-    BankKind, FOLDERS, WRITER_LOCK, begin_marker, copied_epoch, has_begun_marker, is_bank_entry,
-    is_folder, lock_file, make_folders, marker_format, names_in, parent_of, sync_folder,
-    write_marker,
+use super::marker::{BankKind, begin_marker, ensure_bank, has_begun_marker, write_marker};
+use super::part_files::part_folder;
+use super::published::{Pointer, publish, state_folder, state_lock};
+use super::writer::{acknowledge, create_parts, write_meta, writer_lock};
+use crate::disk::{
+    FOLDERS, Lock, PARTS, WRITER_LOCK, begin_copy, copied_epoch, end_copy, is_bank_entry,
+    is_folder, link_or_copy, list, lock_file, make_folders, mode, names_in, parent_of, probe,
+    set_mode, sync_folder,
 };
-use crate::disk::lock::Lock;
 use crate::error::StoreError;
+use crate::format::Format;
 use crate::rocks::database::Database;
+use crate::rocks::options::AutoCompaction;
 use crate::tables::records::{Counters, Lineage, Meta, Settings};
 use crate::tables::shards::{Parts, SHARDS};
 use crate::tables::store::Store;
-use crate::tables::{ALL, FORMAT, MetaKey};
+use crate::tables::{ALL, MetaKey};
 use seedbank_algorithms::watch::Unwatched;
 
 /// The prefix of the temporary name of a bank that is being created.
@@ -50,7 +52,7 @@ pub fn create_cluster(path: &Path, settings: &Settings, parts: u32) -> Result<()
             fill(place, kind, settings, lineage)
         })?;
         // The marker of the bank comes last.
-        fill(place, BankKind::Cluster(parts.count()), settings, lineage)
+        fill(place, BankKind::of_part(0, parts), settings, lineage)
     })
 }
 
@@ -80,8 +82,12 @@ pub(crate) fn create_at(
         .prefix(TEMPORARY_PREFIX)
         .tempdir_in(parent)
         .map_err(StoreError::io("write to", parent))?;
-    let lock =
-        take_first_lock(fresh.path())?.ok_or_else(|| StoreError::Busy(path.to_path_buf()))?;
+    let lock = take_first_lock(fresh.path()).map_err(|e| match e {
+        StoreError::NoLocks { source, .. } => StoreError::locking(path)(source),
+        e => e,
+    })?;
+    let lock = lock.ok_or_else(|| StoreError::Busy(path.to_path_buf()))?;
+    probe(fresh.path(), path)?;
     fill(fresh.path(), &lock)?;
     let place = fresh.keep();
     let moved = fs::rename(&place, path);
@@ -103,7 +109,7 @@ fn create_in_place(
 ) -> Result<(), StoreError> {
     let occupied = || StoreError::Occupied(path.to_path_buf());
     if !(is_empty || is_abandoned(path) && is_unfinished(path)) {
-        return Err(match marker_format(path) {
+        return Err(match ensure_bank(path) {
             Err(e @ StoreError::NoMarker(_)) => e,
             _ => occupied(),
         });
@@ -116,7 +122,7 @@ fn create_in_place(
         }
         clear_folder(path)?;
     }
-    let filled = fill(path, &lock);
+    let filled = probe(path, path).and_then(|()| fill(path, &lock));
     // Best effort: the first error matters more. The folder had no other files. The lock goes last, so that
     // no other process starts meanwhile.
     if filled.is_err() && clear_folder(path).is_ok() {
@@ -138,7 +144,7 @@ fn fill(
     }
     let store = Store::new(Database::create(&place.join("live"), ALL)?);
     let values = [
-        (MetaKey::Format, Meta::Format(FORMAT)),
+        (MetaKey::Format, Meta::Format(Format::current())),
         (MetaKey::Settings, Meta::Settings(settings.clone())),
         (MetaKey::Counters, Meta::Counters(Counters::default())),
         (MetaKey::Lineage, Meta::Lineage(lineage)),
@@ -148,7 +154,7 @@ fn fill(
     let is_flushed = publish(place, &store, 0)?;
     acknowledge(place, &store, is_flushed)?;
     drop(store);
-    write_marker(place, kind, FORMAT)
+    write_marker(place, kind)
 }
 
 /// Creates and takes the lock of the writer for a new bank. `None` if another process holds it, or held and
@@ -207,7 +213,7 @@ fn is_abandoned(path: &Path) -> bool {
 /// Returns whether an abandoned folder has an unfinished bank: only entries of a bank, no marker, and no commit
 /// unless it is a copy.
 fn is_unfinished(path: &Path) -> bool {
-    let is_new = marker_format(path).is_err() && has_only_bank_entries(path) && has_no_commit(path);
+    let is_new = ensure_bank(path).is_err() && has_only_bank_entries(path) && has_no_commit(path);
     is_new || is_unfinished_copy(path)
 }
 
@@ -226,7 +232,7 @@ fn is_unfinished_copy(path: &Path) -> bool {
 
 /// Returns whether a bank uses the names of all entries; the path may be a symbolic link.
 fn has_only_bank_entries(path: &Path) -> bool {
-    let names = path.canonicalize().map(|path| names_in(&path));
+    let names = path.canonicalize().and_then(|path| names_in(&path));
     names.is_ok_and(|names| names.iter().all(|name| is_bank_entry(name)))
 }
 
@@ -235,7 +241,9 @@ fn has_no_commit(bank: &Path) -> bool {
     let acknowledged = Acknowledged::read(bank);
     let is_first = acknowledged.is_ok_and(|state| state.is_none_or(|state| state.epoch == 0));
     // No state but the first is published.
-    let published = names_in(&bank.join("published"));
+    let Ok(published) = names_in(&bank.join("published")) else {
+        return false;
+    };
     let first = ["0", "0.lock", "0.tmp", "CURRENT", "CURRENT.new"];
     let pointer = Pointer::read(bank).map_or(true, |pointer| pointer.epoch == 0);
     let live = bank.join("live");
@@ -264,4 +272,157 @@ fn remove_unfinished(parent: &Path) {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
+}
+
+// Creation of a bank from a copy of a published state: its files become both the published state and, by hard
+// links, the live database. The new bank has an identity of its own, the same in all parts of a cluster bank.
+
+/// A bank that is created from a copy of a published state.
+pub(crate) struct BankCopy<'a> {
+    /// The folder, which contains only its lock.
+    pub(crate) place: &'a Path,
+    /// The epoch of the state.
+    pub(crate) epoch: u64,
+    pub(crate) parts: Parts,
+    /// The permissions of the folder of each part; the first one is that of the bank.
+    pub(crate) modes: &'a [u32],
+    /// Whether the folder of the bank is new; an existing one keeps its permissions.
+    pub(crate) is_new: bool,
+}
+
+impl BankCopy<'_> {
+    /// Creates all parts of the bank except for its marker. `copy` copies the files of a part, whose number, folder and
+    /// folder for the files of the state it gets. Returns the counters of the state.
+    ///
+    /// After a kill, the folder is an unfinished copy: it has the mark of one, and no marker.
+    pub(crate) fn fill(
+        &self,
+        mut copy: impl FnMut(u32, &Path, &Path) -> Result<(), StoreError>,
+    ) -> Result<Counters, StoreError> {
+        let lineage = Lineage::new_bank()?;
+        let parts = self.parts;
+        if !parts.is_cluster() {
+            return self.fill_part(0, lineage, &mut copy);
+        }
+        begin_copy(self.place, self.epoch)?;
+        let folder = self.place.join(PARTS);
+        fs::create_dir(&folder).map_err(StoreError::io("make", &folder))?;
+        // Before the first part has a state: without this folder, it passes for a bank in one database.
+        sync_folder(self.place).map_err(StoreError::io("write to", self.place))?;
+        let mut others = Vec::new();
+        for part in 1..parts.count() {
+            let place = part_folder(self.place, part);
+            fs::create_dir(&place).map_err(StoreError::io("make", &place))?;
+            let _lock = writer_lock(&place, false, &Unwatched)?;
+            others.push(self.fill_part(part, lineage, &mut copy)?);
+            write_marker(&place, BankKind::of_part(part, parts))?;
+            end_copy(&place);
+            self.set_mode(part, 0)?;
+        }
+        sync_folder(&folder).map_err(StoreError::io("write to", &folder))?;
+        let first = self.fill_part(0, lineage, &mut copy)?;
+        match (1..).zip(others).find(|(_, counters)| *counters != first) {
+            None => Ok(first),
+            Some((part, _)) => {
+                let what = format!("part {part} has another state than the first part");
+                Err(StoreError::state("cluster", what))
+            }
+        }
+    }
+
+    /// Creates a part except for its marker.
+    fn fill_part(
+        &self,
+        part: u32,
+        lineage: Lineage,
+        copy: &mut impl FnMut(u32, &Path, &Path) -> Result<(), StoreError>,
+    ) -> Result<Counters, StoreError> {
+        let place = part_folder(self.place, part);
+        let state = create_folders(&place, self.epoch)?;
+        // The folder must be writable until it is complete.
+        self.set_mode(part, 0o700)?;
+        copy(part, &place, &state)?;
+        finish_part(&place, self.epoch, lineage)
+    }
+
+    /// Marks the bank as complete.
+    pub(crate) fn finish(&self) -> Result<(), StoreError> {
+        write_marker(self.place, BankKind::of_part(0, self.parts))?;
+        end_copy(self.place);
+        // The permissions of its source.
+        self.set_mode(0, 0)
+    }
+
+    /// Sets the permissions of the folder of a part, with `added` ones.
+    fn set_mode(&self, part: u32, added: u32) -> Result<(), StoreError> {
+        match self.modes.get(part as usize) {
+            Some(mode) if part > 0 || self.is_new => {
+                set_mode(&part_folder(self.place, part), mode | added)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Creates the folders of a bank in a folder that contains only its lock. Returns the folder for the files of
+/// the state.
+fn create_folders(place: &Path, epoch: u64) -> Result<PathBuf, StoreError> {
+    begin_copy(place, epoch)?;
+    for folder in FOLDERS {
+        let folder = place.join(folder);
+        fs::create_dir(&folder).map_err(StoreError::io("make", &folder))?;
+    }
+    let state = state_folder(place, epoch);
+    fs::create_dir(&state).map_err(StoreError::io("make", &state))?;
+    Ok(state)
+}
+
+/// Completes a part with the files of its published state, except for the marker. Returns the counters of the state.
+fn finish_part(place: &Path, epoch: u64, lineage: Lineage) -> Result<Counters, StoreError> {
+    let state = state_folder(place, epoch);
+    sync_folder(&state).map_err(StoreError::io("write to", &state))?;
+    let live = place.join("live");
+    fs::create_dir(&live).map_err(StoreError::io("make", &live))?;
+    for name in list(&state)? {
+        let (from, to) = (state.join(&name), live.join(&name));
+        link_or_copy(&from, &to).map_err(StoreError::io("write", &to))?;
+    }
+    sync_folder(&live).map_err(StoreError::io("write to", &live))?;
+    lock_file(&state_lock(place, epoch))?;
+    assign_identity(place, epoch, lineage)?;
+    let store = Pointer::read(place)?.open(place)?;
+    store.format()?.ensure_current(place)?;
+    store.counters()
+}
+
+/// Writes this identity to the live database, and publishes that state in place of the copied one, which has
+/// the identity of the source bank.
+fn assign_identity(place: &Path, epoch: u64, lineage: Lineage) -> Result<(), StoreError> {
+    let live = place.join("live");
+    let state = state_folder(place, epoch);
+    // New files get the permissions of the copied ones.
+    let current = state.join("CURRENT");
+    let mode = mode(&fs::metadata(&current).map_err(StoreError::io("look at", &current))?);
+    let store = Store::new(Database::open_writer(&live, ALL, AutoCompaction::Disabled)?);
+    let lineage = Meta::Lineage(lineage);
+    write_meta(&store, &[(MetaKey::Lineage, lineage)], None)?;
+    acknowledge(place, &store, false)?;
+    let is_flushed = publish(place, &store, epoch)?;
+    acknowledge(place, &store, is_flushed)?;
+    drop(store);
+    for folder in [live, state] {
+        set_modes(&folder, mode).map_err(StoreError::io("set the permissions in", &folder))?;
+    }
+    Ok(())
+}
+
+/// Sets the permissions of all files except table files, which kept theirs.
+fn set_modes(folder: &Path, mode: u32) -> io::Result<()> {
+    for name in names_in(folder)? {
+        let path = folder.join(name);
+        if path.extension().is_none_or(|end| end != "sst") {
+            fs::set_permissions(&path, Permissions::from_mode(mode))?;
+        }
+    }
+    Ok(())
 }

@@ -12,20 +12,22 @@
 //! the MANIFEST and of the log, if any, so that readers can verify what they open. It also has the identities
 //! of the bank and of the state, which reveal a folder that was restored from a copy or from another bank.
 
+use std::collections::HashSet;
 use std::fmt::Write;
-use std::fs;
+use std::fs::{self, TryLockError};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::acknowledged::{Acknowledged, checksum, strip_checksum};
-use crate::disk::folder::{
-    is_folder, lock_file, names_in, open_regular, read_text, replace_file, sync_folder,
+use crate::disk::{
+    Lock, exists, is_folder, list, lock_file, names_in, open_regular, read_text, replace_file,
+    sync_folder,
 };
-use crate::disk::lock::Lock;
-use crate::error::StoreError;
-use crate::rocks::manifest::Manifest;
+use crate::error::{IfUndamaged, StoreError};
+use crate::rocks::manifest::{Manifest, ManifestMatch, check_structure};
 use crate::rocks::write_ahead_log as logs;
+use crate::rocks::write_ahead_log::MissingLog;
 use crate::tables::records::lineage::StateId;
 use crate::tables::store::Store;
 
@@ -68,6 +70,20 @@ pub(crate) fn state_lock(bank: &Path, epoch: u64) -> PathBuf {
     published_folder(bank).join(format!("{epoch}.lock"))
 }
 
+/// Takes the lock of a reader on the published state with this epoch; `None` if its lock file is missing.
+pub(crate) fn lock_state(bank: &Path, epoch: u64) -> Result<Option<Lock>, StoreError> {
+    let path = state_lock(bank, epoch);
+    let file = open_regular(&path).map_err(StoreError::reading("published", "its lock", &path));
+    let lock = file.if_undamaged()?.map(Lock::shared).transpose();
+    lock.map_err(StoreError::locking(&path))
+}
+
+/// Returns whether the folder of a state is there, and not a symbolic link to one.
+pub(crate) fn is_there(state: &Path) -> Result<bool, StoreError> {
+    let found = exists(state).map_err(StoreError::io("look at", state))?;
+    Ok(found && is_folder(state))
+}
+
 impl Pointer {
     /// Returns the pointer as a line of text.
     pub(crate) fn line(&self) -> String {
@@ -102,13 +118,8 @@ impl Pointer {
     /// Reads the pointer of a bank; an error of damage if it is missing or malformed.
     pub(crate) fn read(bank: &Path) -> Result<Self, StoreError> {
         let path = published_folder(bank).join("CURRENT");
-        match read_text(&path) {
-            Ok(text) => Self::parse(&text).ok_or_else(|| damaged("CURRENT cannot be read")),
-            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => {
-                Err(StoreError::io("read", &path)(e))
-            }
-            Err(e) => Err(damaged(format!("CURRENT: {e}"))),
-        }
+        let text = read_text(&path).map_err(StoreError::reading("published", "CURRENT", &path))?;
+        Self::parse(&text).ok_or_else(|| damaged("CURRENT cannot be read"))
     }
 
     /// Returns the identity of the state.
@@ -140,15 +151,15 @@ impl Pointer {
         Ok(())
     }
 
-    /// Compares the MANIFEST and the log of the state with the pointer; the error is what is wrong.
-    pub(crate) fn verify_files(&self, bank: &Path) -> Result<(), String> {
+    /// Compares the MANIFEST and the log of the state with the pointer; an error of damage if they differ.
+    pub(crate) fn verify_files(&self, bank: &Path) -> Result<(), StoreError> {
         let place = self.folder(bank);
-        self.manifest.compare(&place, true)?;
-        let log = logs::fingerprint(&place).map_err(|e| format!("its log: {e}"))?;
-        if log == self.log {
+        self.manifest.compare("published", &place, true)?;
+        let log = logs::fingerprint(&place);
+        if log.map_err(StoreError::reading("published", "its log", &place))? == self.log {
             Ok(())
         } else {
-            Err("its log differs from the published one".to_owned())
+            Err(damaged("its log differs from the published one"))
         }
     }
 
@@ -164,7 +175,7 @@ impl Pointer {
 
     /// Verifies and opens the state.
     pub(crate) fn open(&self, bank: &Path) -> Result<Store, StoreError> {
-        self.verify_files(bank).map_err(damaged)?;
+        self.verify_files(bank)?;
         let store = Store::read(&self.folder(bank))?;
         let found = store.counters()?.epoch;
         if found == self.epoch {
@@ -189,18 +200,19 @@ pub(crate) fn publish(bank: &Path, store: &Store, epoch: u64) -> Result<bool, St
         return Err(StoreError::io("make", &place)(what));
     }
     // RocksDB creates the checkpoint under a temporary name; a crash leaves no incomplete state.
-    let keep_log = logs::is_small(&bank.join("live"));
+    let live = bank.join("live");
+    let keep_log = logs::is_small(&live).map_err(StoreError::io("read the log of", &live))?;
     store.rocks.checkpoint(&place, keep_log)?;
     // The live log keeps growing, so the state needs files of its own.
     let previous = Pointer::read(bank).map(|pointer| pointer.folder(bank));
-    logs::separate_from_live(&place, &bank.join("live"), previous.ok().as_deref())
+    logs::separate_from_live(&place, &live, previous.ok().as_deref())
         .map_err(StoreError::io("write", &place))?;
     // A crash before the pointer is replaced: readers see the previous state, the next writer publishes.
     write_pointer(bank, epoch, store.state_id()?)
 }
 
 /// Points readers to a state whose files and lock exist. Returns whether the state is flushed.
-fn write_pointer(bank: &Path, epoch: u64, id: StateId) -> Result<bool, StoreError> {
+pub(crate) fn write_pointer(bank: &Path, epoch: u64, id: StateId) -> Result<bool, StoreError> {
     let folder = published_folder(bank);
     let place = state_folder(bank, epoch);
     let log = logs::fingerprint(&place).map_err(StoreError::io("read the log of", &place))?;
@@ -219,7 +231,7 @@ fn write_pointer(bank: &Path, epoch: u64, id: StateId) -> Result<bool, StoreErro
 /// Removes published states before `current` without readers. Best effort: the next call tries again.
 pub(crate) fn remove_old_states(bank: &Path, current: u64) {
     let folder = published_folder(bank);
-    for name in names_in(&folder) {
+    for name in names_in(&folder).unwrap_or_default() {
         let epoch = name.strip_suffix(".lock").map(str::parse::<u64>);
         let Some(Ok(epoch)) = epoch else {
             continue;
@@ -252,15 +264,15 @@ pub(crate) enum Comparison {
 }
 
 /// Returns the names of the table files of the live database that the published state lacks.
-pub(crate) fn unpublished_table_files(bank: &Path) -> Vec<String> {
-    let Ok(pointer) = Pointer::read(bank) else {
-        return Vec::new();
+pub(crate) fn unpublished_table_files(bank: &Path) -> Result<Vec<String>, StoreError> {
+    let Some(pointer) = Pointer::read(bank).if_undamaged()? else {
+        return Ok(Vec::new());
     };
-    let place = pointer.folder(bank);
-    let mut names = names_in(&bank.join("live"));
+    let published: HashSet<String> = list(&pointer.folder(bank))?.into_iter().collect();
+    let mut names = list(&bank.join("live"))?;
     names.retain(|name| Path::new(name).extension().is_some_and(|end| end == "sst"));
-    names.retain(|name| !place.join(name).exists());
-    names
+    names.retain(|name| !published.contains(name));
+    Ok(names)
 }
 
 /// Returns a table file of the live database that differs from the file with its name in the published
@@ -272,12 +284,12 @@ pub(crate) fn table_differing_from_published(
     bank: &Path,
     comparison: Comparison,
 ) -> Result<Option<String>, StoreError> {
-    let Ok(pointer) = Pointer::read(bank) else {
+    let Some(pointer) = Pointer::read(bank).if_undamaged()? else {
         return Ok(None);
     };
     let live = bank.join("live");
     let place = pointer.folder(bank);
-    for name in names_in(&place) {
+    for name in list(&place)? {
         let (ours, theirs) = (live.join(&name), place.join(&name));
         let is_table = theirs.extension().is_some_and(|end| end == "sst");
         if is_table && is_different(&ours, &theirs, comparison)? {
@@ -318,27 +330,187 @@ fn is_same(one: &Path, other: &Path, comparison: Comparison) -> Result<bool, Sto
 }
 
 /// Returns whether the state with this epoch has readers.
-pub(crate) fn has_readers(bank: &Path, epoch: u64) -> bool {
-    let lock = open_regular(&state_lock(bank, epoch));
-    lock.is_ok_and(|lock| Lock::try_exclusive(lock).is_err())
+pub(crate) fn has_readers(bank: &Path, epoch: u64) -> Result<bool, StoreError> {
+    let path = state_lock(bank, epoch);
+    let file = open_regular(&path).map_err(StoreError::reading("published", "its lock", &path));
+    match file.if_undamaged()?.map(Lock::try_exclusive) {
+        None | Some(Ok(_)) => Ok(false),
+        Some(Err(TryLockError::WouldBlock)) => Ok(true),
+        Some(Err(TryLockError::Error(e))) => Err(StoreError::locking(&path)(e)),
+    }
 }
 
 /// Returns whether the published state with this epoch and identity is flushed to table files; `None` if it
 /// is not published completely: a copy of a bank may lack the pointer, the lock or files.
-pub(crate) fn published_is_flushed(bank: &Path, epoch: u64, id: StateId) -> Option<bool> {
+pub(crate) fn published_is_flushed(
+    bank: &Path,
+    epoch: u64,
+    id: StateId,
+) -> Result<Option<bool>, StoreError> {
+    let Some(pointer) = Pointer::read(bank).if_undamaged()? else {
+        return Ok(None);
+    };
     let lock = state_lock(bank, epoch);
-    let pointer = Pointer::read(bank).ok()?;
+    let has_lock = exists(&lock).map_err(StoreError::io("look at", &lock))? && lock.is_file();
     let is_same = pointer.epoch == epoch && pointer.id == id;
-    let is_complete = is_same && lock.is_file() && pointer.verify_files(bank).is_ok();
+    if !(is_same && has_lock && pointer.verify_files(bank).if_undamaged()?.is_some()) {
+        return Ok(None);
+    }
     // The live database may have flushed its log since, as when a compaction was cancelled. Then the
     // published log is no longer a prefix of the live one.
-    is_complete.then(|| pointer.log.is_none() || !pointer.is_log_prefix(bank).unwrap_or(false))
+    let is_prefix = pointer.is_log_prefix(bank);
+    let is_prefix = is_prefix.map_err(StoreError::reading("live", "its log", bank));
+    let is_prefix = is_prefix.if_undamaged()?.unwrap_or(false);
+    Ok(Some(pointer.log.is_none() || !is_prefix))
+}
+
+// Comparison of the live database with the acknowledged state.
+//
+// RocksDB takes a damaged end of its own files for their regular end. So before the database is opened for
+// writing, its MANIFEST, its log and its identity are compared with the acknowledged ones.
+
+/// Returns the epoch of the last stored state that is known from outside the live database.
+pub(crate) fn last_known_epoch(
+    bank: &Path,
+    acknowledged: Option<&Acknowledged>,
+) -> Result<u64, StoreError> {
+    let published = Pointer::read(bank).if_undamaged()?;
+    let published = published.map_or(0, |pointer| pointer.epoch);
+    Ok(acknowledged
+        .map_or(0, |acknowledged| acknowledged.epoch)
+        .max(published))
+}
+
+/// Fails if the live database, which nobody has open, is visibly damaged or older than the acknowledged
+/// state. Returns whether it is known to have the whole acknowledged log.
+///
+/// Cost: reads its MANIFEST and its log; if the last state was not published, or the last writer was killed
+/// while opening the bank, also opens the database read-only.
+pub(crate) fn check_live(
+    bank: &Path,
+    acknowledged: Option<&Acknowledged>,
+) -> Result<LogStatus, StoreError> {
+    let known = last_known_epoch(bank, acknowledged)?;
+    let (manifest, log) = compare_live(bank, acknowledged)?;
+    let is_in_files = acknowledged
+        .is_some_and(|acknowledged| acknowledged.is_flushed && acknowledged.epoch == known);
+    if manifest == ManifestMatch::Later || !is_in_files {
+        read_live(bank, acknowledged).map(drop)?;
+    }
+    Ok(log)
+}
+
+/// Whether a database has the whole acknowledged log.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum LogStatus {
+    /// It has the log, or the state does not need the log.
+    Complete,
+    /// Parts of the log were flushed, and it is unknown whether only those are missing. A check of the
+    /// tables has to decide.
+    Unknown,
+}
+
+/// Compares the MANIFEST and the log of the live database with the acknowledged ones; an error if it is
+/// damaged, or is neither the acknowledged state nor a later one.
+///
+/// Cost: reads its MANIFEST and its log; if a part of the acknowledged log is missing, also opens the database
+/// read-only.
+pub(crate) fn compare_live(
+    bank: &Path,
+    acknowledged: Option<&Acknowledged>,
+) -> Result<(ManifestMatch, LogStatus), StoreError> {
+    let live = bank.join("live");
+    let manifest = match acknowledged {
+        Some(acknowledged) => acknowledged.manifest.compare("live", &live, false),
+        None => check_structure("live", &live).map(|()| ManifestMatch::Later),
+    };
+    let manifest = manifest?;
+    let log = acknowledged.map_or(Ok(LogStatus::Complete), |acknowledged| {
+        log_status(&live, acknowledged)
+    });
+    Ok((manifest, log?))
+}
+
+/// Creates the error of a damaged live state.
+fn damaged_live(what: impl Into<String>) -> StoreError {
+    StoreError::state("live", what)
+}
+
+/// Compares the log of the live database with the acknowledged one; an error if a part of it is lost.
+///
+/// RocksDB takes a missing log file for a flushed one. The MANIFEST records the first log file that the
+/// database needs, and only that number distinguishes a flushed file from a lost one.
+fn log_status(live: &Path, acknowledged: &Acknowledged) -> Result<LogStatus, StoreError> {
+    if acknowledged.is_flushed {
+        return Ok(LogStatus::Complete);
+    }
+    // Without a fingerprint, the log was empty.
+    let Some(log) = &acknowledged.log else {
+        return Ok(LogStatus::Complete);
+    };
+    if log
+        .is_contained_in(live)
+        .map_err(StoreError::reading("live", "its log", live))?
+    {
+        return Ok(LogStatus::Complete);
+    }
+    match log.missing(Store::read(live)?.rocks.first_needed_log()?) {
+        MissingLog::Flushed => Ok(LogStatus::Complete),
+        MissingLog::Unknown => Ok(LogStatus::Unknown),
+        MissingLog::Lost => Err(damaged_live("its log differs from the acknowledged one")),
+    }
+}
+
+/// Opens the live database, which nobody writes to, read-only; fails unless it has the acknowledged state or
+/// a later one.
+pub(crate) fn read_live(
+    bank: &Path,
+    acknowledged: Option<&Acknowledged>,
+) -> Result<Store, StoreError> {
+    let store = Store::read(&bank.join("live"))?;
+    store.ensure_not_older(last_known_epoch(bank, acknowledged)?)?;
+    if let Some(acknowledged) = acknowledged {
+        ensure_follows(&store, acknowledged)?;
+    }
+    Ok(store)
+}
+
+/// Returns whether the live database, which nobody writes to, is visibly damaged.
+///
+/// Cost: reads its MANIFEST and its log, and opens it read-only.
+pub(crate) fn live_is_damaged(bank: &Path, acknowledged: &Acknowledged) -> bool {
+    let read =
+        compare_live(bank, Some(acknowledged)).and_then(|_| read_live(bank, Some(acknowledged)));
+    read.is_err_and(|e| e.is_damage())
+}
+
+/// Fails unless this is the acknowledged state or its successor, which a killed process may have stored
+/// without acknowledging it.
+pub(crate) fn ensure_follows(live: &Store, acknowledged: &Acknowledged) -> Result<(), StoreError> {
+    let expected = acknowledged.id;
+    let epoch = live.counters()?.epoch;
+    let found = live.lineage()?;
+    if found.bank != expected.bank {
+        return Err(damaged_live("it belongs to another bank"));
+    }
+    let ancestor = if epoch == acknowledged.epoch {
+        found.state
+    } else {
+        found.previous
+    };
+    if ancestor == expected.state && epoch.saturating_sub(acknowledged.epoch) <= 1 {
+        return Ok(());
+    }
+    Err(damaged_live(format!(
+        "state {epoch} does not follow the acknowledged state {}; it comes from another copy of the bank",
+        acknowledged.epoch
+    )))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disk::scratch::scratch;
+    use crate::disk::scratch;
 
     #[test]
     fn a_table_file_that_a_compaction_removed_is_no_difference() {

@@ -5,18 +5,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::acknowledged::Acknowledged;
-use super::cluster::OtherProcesses;
-use super::cluster::part_files::{has_decided, parts_of};
-use super::cluster::part_states::PartStates;
-use super::live_state::live_is_damaged;
-use super::published::{Pointer, damaged, state_lock};
-use crate::disk::folder::{
-    ACKNOWLEDGED, IMAGE, WRITER_LOCK, is_folder, marker_format, open_regular,
-};
-use crate::disk::lock::Lock;
-use crate::error::StoreError;
-use crate::format::FORMAT;
-use crate::tables::store::Store;
+use super::marker::ensure_bank;
+use super::part_files::{has_decided, parts_of};
+use super::part_states::{LaterPart, OtherProcesses, PartStates};
+use super::published::{Pointer, damaged, is_there, live_is_damaged, lock_state};
+use crate::disk::{ACKNOWLEDGED, IMAGE, Lock, WRITER_LOCK, open_regular};
+use crate::error::{IfUndamaged, StoreError};
+use crate::tables::store::{ImageAccess, Store};
 
 /// The maximum number of retries if the state is removed while it is opened.
 const MAX_RETRIES: u32 = 1000;
@@ -34,6 +29,8 @@ pub struct Reader {
     pointer: Pointer,
     /// Prevent the removal of the state, one for each part of a cluster bank.
     _locks: Vec<Lock>,
+    /// A part of a cluster bank with a later state; `None` if there is none.
+    later: Option<LaterPart>,
 }
 
 impl Reader {
@@ -50,30 +47,17 @@ impl Reader {
 
     /// Opens a bank like [`Reader::open`]; other processes have parts of it.
     pub fn open_with(path: &Path, processes: &OtherProcesses) -> Result<Self, StoreError> {
-        let format = marker_format(path)?;
-        if format != FORMAT {
-            return Err(StoreError::other_format(path, format));
-        }
-        Self::open_compared(path, processes)
-    }
-
-    fn open_compared(path: &Path, processes: &OtherProcesses) -> Result<Self, StoreError> {
+        ensure_bank(path)?;
         let reader = Self::open_published_with(path, processes)?;
+        reader.format()?.ensure_current(path)?;
         reader.compare_with_acknowledged(path)?;
-        if reader.parts().is_some() && has_decided(path) && Self::has_no_writer(path) {
+        if reader.parts().is_cluster() && has_decided(path) && exclude_writers(path).is_some() {
             tracing::warn!(
                 unpublished = true,
                 "this is an older state: a later one is stored in all parts and not published yet"
             );
         }
         Ok(reader)
-    }
-
-    /// Opens a bank like [`Reader::open`], also in an older format, whose records only a
-    /// [migration step](super::migration_steps) can read.
-    pub(crate) fn open_to_migrate(path: &Path) -> Result<Self, StoreError> {
-        marker_format(path)?;
-        Self::open_compared(path, &OtherProcesses::default())
     }
 
     /// Opens the published state without checking the marker of the bank and the acknowledgement.
@@ -89,6 +73,8 @@ impl Reader {
         let mut why = "it is missing";
         let mut last_epoch = None;
         let mut attempts = 0;
+        // The lock of the writer while the parts are read again.
+        let mut no_writer = None;
         // A writer may publish another state and remove this one before it is locked.
         for _ in 0..MAX_RETRIES {
             let pointer = Pointer::read(path)?;
@@ -100,36 +86,51 @@ impl Reader {
                 break;
             }
             attempts += 1;
-            let Ok(lock) = open_regular(&state_lock(path, epoch)) else {
+            let Some(lock) = lock_state(path, epoch)? else {
                 why = "its lock file is missing";
                 std::thread::sleep(RETRY_INTERVAL);
                 continue;
             };
             // A writer removes only states before the current one, so after this check the lock protects it.
-            if let Ok(lock) = Lock::shared(lock)
-                && Pointer::read(path)?.epoch == epoch
-                && is_folder(&pointer.folder(path))
-            {
+            if Pointer::read(path)?.epoch == epoch && is_there(&pointer.folder(path))? {
                 let mut store = pointer.open(path)?;
-                let mut locks = vec![lock];
-                if let Some(parts) = parts_of(path)? {
-                    let others = match PartStates::open(path, parts, &store, processes)? {
-                        Ok(others) => others,
-                        // Parts keep a state until the first part has a later one.
-                        Err(part) if Pointer::read(path)?.epoch == epoch => {
-                            return Err(damaged(format!("part {part} lacks state {epoch}")));
-                        }
-                        Err(_) => continue,
-                    };
-                    locks.extend(others.locks);
-                    store.add_parts(parts, others.databases);
-                    store.share_cache();
+                let parts = parts_of(path)?;
+                let others = match PartStates::open(path, parts, &store, processes)? {
+                    Ok(others) => others,
+                    // Parts keep a state until the first part has a later one.
+                    Err(part) if Pointer::read(path)?.epoch == epoch => {
+                        let what = format!("part {part} lacks state {epoch}");
+                        return Err(StoreError::state("cluster", what));
+                    }
+                    Err(_) => continue,
+                };
+                let later = others.later;
+                if let Some(part) = later.filter(|_| !has_decided(path)) {
+                    if no_writer.is_some() {
+                        return Err(part.damage(epoch));
+                    }
+                    // A writer that was at work has the lock, or has published the later state by now.
+                    no_writer = exclude_writers(path);
+                    if no_writer.is_some() {
+                        continue;
+                    }
                 }
-                store.set_image_folder(Some(path.join(IMAGE)));
+                let mut locks = vec![lock];
+                locks.extend(others.locks);
+                store.add_parts(parts, others.databases);
+                store.share_cache();
+                let (bank, current) = (path.to_path_buf(), pointer.clone());
+                store.set_image(Some(ImageAccess {
+                    folder: path.join(IMAGE),
+                    is_published: Box::new(move || {
+                        Pointer::read(&bank).is_ok_and(|pointer| pointer == current)
+                    }),
+                }));
                 return Ok(Self {
                     store,
                     pointer,
                     _locks: locks,
+                    later,
                 });
             }
             std::thread::sleep(RETRY_INTERVAL);
@@ -137,10 +138,13 @@ impl Reader {
         Err(damaged(why))
     }
 
-    /// Returns whether no writer is at work.
-    fn has_no_writer(path: &Path) -> bool {
-        let lock = open_regular(&path.join(WRITER_LOCK));
-        lock.is_ok_and(|lock| Lock::try_shared(lock).is_ok())
+    /// Fails if a part of a cluster bank has a later state and no commit is in progress. The caller holds the lock of the
+    /// writer.
+    pub(crate) fn ensure_latest(&self, path: &Path) -> Result<(), StoreError> {
+        match self.later {
+            Some(part) if !has_decided(path) => Err(part.damage(self.epoch())),
+            _ => Ok(()),
+        }
     }
 
     /// Fails unless this is the last published state, and warns if it is older than the acknowledged one, so
@@ -151,12 +155,13 @@ impl Reader {
     /// acknowledgement that is `unacknowledged`.
     fn compare_with_acknowledged(&self, path: &Path) -> Result<(), StoreError> {
         let is_latest = || {
-            let acknowledged = Acknowledged::read(path).ok().flatten();
-            acknowledged.is_some_and(|state| {
+            let acknowledged = Acknowledged::read(path).if_undamaged()?.flatten();
+            let is_this = acknowledged.is_some_and(|state| {
                 state.epoch == self.epoch() && self.pointer.ensure_expected(&state).is_ok()
-            }) && Acknowledged::fault(path).is_none()
+            });
+            Ok::<_, StoreError>(is_this && Acknowledged::fault(path)?.is_none())
         };
-        if is_latest() {
+        if is_latest()? {
             return Ok(());
         }
         // A writer may have published a later state since this one was opened.
@@ -173,11 +178,11 @@ impl Reader {
             return Ok(());
         }
         // Or it has published the state in between.
-        if is_latest() || !is_current() {
+        if is_latest()? || !is_current() {
             return Ok(());
         }
-        match Acknowledged::read(path) {
-            Ok(Some(state)) if state.epoch > self.epoch() && live_is_damaged(path, &state) => {
+        match Acknowledged::read(path).if_undamaged()?.flatten() {
+            Some(state) if state.epoch > self.epoch() && live_is_damaged(path, &state) => {
                 tracing::warn!(
                     live_damaged = true,
                     "this is an older state: batch {} and refresh {} are stored in the live state, which is damaged",
@@ -185,7 +190,7 @@ impl Reader {
                     state.refresh
                 );
             }
-            Ok(Some(state)) if state.epoch > self.epoch() => tracing::warn!(
+            Some(state) if state.epoch > self.epoch() => tracing::warn!(
                 unpublished = true,
                 "this is an older state: batch {} and refresh {} are stored but not published yet",
                 state.batch,
@@ -207,7 +212,7 @@ impl Reader {
     /// Neither uses the graph image nor writes it.
     #[must_use]
     pub fn without_image(mut self) -> Self {
-        self.store.set_image_folder(None);
+        self.store.set_image(None);
         self
     }
 
@@ -221,9 +226,15 @@ impl Reader {
     ///
     /// Cost: reads two small files.
     pub fn is_current(&self, path: &Path) -> Result<bool, StoreError> {
-        marker_format(path)?;
+        ensure_bank(path)?;
         Ok(Pointer::read(path)? == self.pointer)
     }
+}
+
+/// Takes the lock of the writer as a reader, so that no writer starts; `None` if one is at work.
+fn exclude_writers(path: &Path) -> Option<Lock> {
+    let lock = open_regular(&path.join(WRITER_LOCK)).ok()?;
+    Lock::try_shared(lock).ok()
 }
 
 impl Deref for Reader {

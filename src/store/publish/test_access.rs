@@ -7,7 +7,7 @@ use super::acknowledged::Acknowledged;
 use super::published::Pointer;
 use crate::error::StoreError;
 use crate::rocks::database::Database;
-use crate::rocks::manifest::structure_error;
+use crate::rocks::manifest::check_structure;
 use crate::rocks::options::AutoCompaction;
 use crate::table_info::TableInfo;
 use crate::tables::ALL;
@@ -20,7 +20,7 @@ pub struct RawState {
     /// The pointer to the published state as text.
     pub pointer: Result<String, StoreError>,
     /// What is wrong with the structure of the live database.
-    pub live: Result<(), String>,
+    pub live: Result<(), StoreError>,
 }
 
 /// Reads the small files of a bank.
@@ -29,7 +29,7 @@ pub fn raw_state(bank: &Path) -> RawState {
     RawState {
         acknowledged: Acknowledged::read(bank).map(|state| state.map(|state| state.to_string())),
         pointer: Pointer::read(bank).map(|pointer| pointer.line()),
-        live: structure_error(&bank.join("live")),
+        live: check_structure("live", &bank.join("live")),
     }
 }
 
@@ -47,12 +47,12 @@ fn open_to_read(bank: &Path) -> Result<Database, StoreError> {
 }
 
 fn open_to_write(bank: &Path) -> Result<Database, StoreError> {
-    Database::open_writer(&bank.join("live"), ALL, AutoCompaction::Enabled, false)
+    Database::open_writer(&bank.join("live"), ALL, AutoCompaction::Enabled)
 }
 
 fn all_entries(rocks: &Database, table: &'static str) -> Result<Vec<RawEntry>, StoreError> {
     let mut entries = Vec::new();
-    let mut scan = rocks.scan(table, &[], None)?;
+    let mut scan = rocks.scan(table)?;
     while let Some(entry) = scan.next_with(|key, value| (key.to_vec(), value.to_vec()))? {
         entries.push(entry);
     }
@@ -74,12 +74,10 @@ pub fn raw_tables(bank: &Path) -> Result<BTreeMap<&'static str, Vec<RawEntry>>, 
         .collect()
 }
 
-/// Flushes a table of the live database, as a process does that is killed before it flushes the other tables.
+/// Flushes the family of a table of the live database, as a process does that is killed before it flushes the others.
 pub fn raw_flush(bank: &Path, table: &str) -> Result<(), StoreError> {
-    let table = table_info(bank, table)?.name;
-    let rocks = open_to_write(bank)?;
-    // Compacting a range of keys flushes them first.
-    rocks.compact_range(table, &[], &[u8::MAX; 64])
+    let family = table_info(bank, table)?.family;
+    open_to_write(bank)?.flush_family(family)
 }
 
 /// Sets or deletes keys of a table without any checks, and publishes nothing.

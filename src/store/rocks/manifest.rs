@@ -11,8 +11,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use crate::disk::folder::{open_regular, read_text, replace_file};
-use crate::error::StoreError;
+use crate::disk::{open_regular, read_text, replace_file};
+use crate::error::{IfUndamaged, StoreError, is_file_damage};
 
 /// The maximum number of retries while an open database replaces its MANIFEST.
 const MAX_RETRIES: u32 = 100;
@@ -53,13 +53,17 @@ fn number(name: &str) -> Option<u64> {
     name.strip_prefix("MANIFEST-")?.parse().ok()
 }
 
+fn invalid(what: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what.into())
+}
+
 /// Returns the name of the MANIFEST that CURRENT names.
 fn current(database: &Path) -> io::Result<String> {
     let text = read_text(&database.join("CURRENT"))?;
     let name = text.strip_suffix('\n').unwrap_or_default();
     if number(name).is_none() {
         let what = format!("expected the name of a MANIFEST, found {name:?}");
-        return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        return Err(invalid(what));
     }
     Ok(name.to_owned())
 }
@@ -72,6 +76,11 @@ fn hash_prefix(file: File, limit: u64) -> io::Result<(blake3::Hash, u64)> {
 }
 
 impl Manifest {
+    /// Returns the name of the file.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Computes the fingerprint of the current MANIFEST of a database. Syncs the file first: a power
     /// cut must not leave less than the acknowledged prefix.
     ///
@@ -99,51 +108,63 @@ impl Manifest {
         }
     }
 
-    /// Compares the MANIFEST of a database that nobody has open with this fingerprint; the error says
-    /// what is wrong. With `exact` the MANIFEST must not be longer than the fingerprinted prefix.
+    /// Compares the MANIFEST of a database that nobody has open with this fingerprint; an error of damage to `state`
+    /// if they differ. With `exact` the MANIFEST must not be longer than the fingerprinted prefix.
     ///
     /// A later MANIFEST starts with a snapshot of the whole state, so only its structure can be
     /// checked; the caller must ensure that its state is not older.
-    pub(crate) fn compare(&self, database: &Path, exact: bool) -> Result<ManifestMatch, String> {
-        check_regular_files(database)?;
-        let failed = |name: &str, e: io::Error| format!("{name}: {e}");
-        let name = current(database).map_err(|e| failed("CURRENT", e))?;
-        let path = database.join(&name);
-        if name != self.name {
-            if exact || number(&name) < number(&self.name) {
-                return Err(format!("CURRENT names {name}, expected {}", self.name));
-            }
-            return match is_complete(&path) {
-                Ok(true) => Ok(ManifestMatch::Later),
-                Ok(false) => Err(format!("{name} ends within a record")),
-                Err(e) => Err(failed(&name, e)),
-            };
+    pub(crate) fn compare(
+        &self,
+        state: &'static str,
+        database: &Path,
+        exact: bool,
+    ) -> Result<ManifestMatch, StoreError> {
+        let name = read_structure(state, database)?;
+        if name == self.name {
+            self.compare_file(state, database, exact)?;
+            return Ok(ManifestMatch::Same);
         }
-        self.compare_file(&path, exact)
-            .map(|()| ManifestMatch::Same)
+        if exact || number(&name) < number(&self.name) {
+            let what = format!("CURRENT names {name}, expected {}", self.name);
+            return Err(StoreError::state(state, what));
+        }
+        ensure_complete(state, database, &name).map(|()| ManifestMatch::Later)
     }
 
-    /// Compares a MANIFEST file with this fingerprint, as [`Manifest::compare`] does.
-    fn compare_file(&self, path: &Path, exact: bool) -> Result<(), String> {
+    /// Compares the file of this name with this fingerprint, as [`Manifest::compare`] does.
+    fn compare_file(
+        &self,
+        state: &'static str,
+        database: &Path,
+        exact: bool,
+    ) -> Result<(), StoreError> {
         let Self { name, bytes, hash } = self;
-        let failed = |e: io::Error| format!("{name}: {e}");
-        let length = fs::metadata(path).map_err(failed)?.len();
+        let path = database.join(name);
+        let failed = || StoreError::reading(state, name, &path);
+        let length = fs::metadata(&path).map_err(failed())?.len();
         if length < *bytes || exact && length > *bytes {
-            return Err(format!("{name} has {length} bytes, expected {bytes}"));
+            let what = format!("{name} has {length} bytes, expected {bytes}");
+            return Err(StoreError::state(state, what));
         }
-        let file = open_regular(path).map_err(failed)?;
-        let (found, _) = hash_prefix(file, *bytes).map_err(failed)?;
+        let file = open_regular(&path).map_err(failed())?;
+        let (found, _) = hash_prefix(file, *bytes).map_err(failed())?;
         if found == *hash {
             Ok(())
         } else {
-            Err(format!("{name} differs from the acknowledged MANIFEST"))
+            let what = format!("{name} differs from the acknowledged MANIFEST");
+            Err(StoreError::state(state, what))
         }
     }
 
     /// Returns whether a database has this MANIFEST, but its CURRENT names none or a missing one.
-    pub(crate) fn is_unreferenced(&self, database: &Path) -> bool {
-        let has_current = current(database).is_ok_and(|name| database.join(name).is_file());
-        !has_current && self.compare_file(&database.join(&self.name), false).is_ok()
+    pub(crate) fn is_unreferenced(&self, database: &Path) -> Result<bool, StoreError> {
+        let has_current = match current(database) {
+            Err(e) if is_file_damage(&e) => false,
+            Err(e) => return Err(StoreError::io("read", database.join("CURRENT"))(e)),
+            Ok(name) => database.join(name).is_file(),
+        };
+        let found = self.compare_file("live", database, false).if_undamaged()?;
+        Ok(!has_current && found.is_some())
     }
 
     /// Rewrites CURRENT of a database that nobody has open, so that it names this MANIFEST.
@@ -161,29 +182,37 @@ pub(crate) enum ManifestMatch {
     Later,
 }
 
-/// Checks the structure of a database without an acknowledged MANIFEST; the error is what is wrong.
-pub(crate) fn structure_error(database: &Path) -> Result<(), String> {
-    check_regular_files(database)?;
-    let name = current(database).map_err(|e| format!("CURRENT: {e}"))?;
-    match is_complete(&database.join(&name)) {
-        Ok(true) => Ok(()),
-        Ok(false) => Err(format!("{name} ends within a record")),
-        Err(e) => Err(format!("{name}: {e}")),
-    }
+/// Checks the structure of a database without an acknowledged MANIFEST; an error of damage to `state` if it is wrong.
+pub(crate) fn check_structure(state: &'static str, database: &Path) -> Result<(), StoreError> {
+    let name = read_structure(state, database)?;
+    ensure_complete(state, database, &name)
 }
 
-/// Checks that all entries are regular files. RocksDB would block for ever on a pipe, write through a
-/// symbolic link, and report a folder as unreadable.
-fn check_regular_files(database: &Path) -> Result<(), String> {
-    let entries = fs::read_dir(database).map_err(|e| format!("the folder cannot be read: {e}"))?;
-    for entry in entries {
-        let entry = entry.map_err(|e| format!("the folder cannot be read: {e}"))?;
-        if !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+/// Checks that all entries are regular files, and returns the name of the current MANIFEST. RocksDB would block for ever on
+/// a pipe, write through a symbolic link, and report a folder as unreadable.
+fn read_structure(state: &'static str, database: &Path) -> Result<String, StoreError> {
+    let failed = || StoreError::reading(state, "the folder cannot be read", database);
+    for entry in fs::read_dir(database).map_err(failed())? {
+        let entry = entry.map_err(failed())?;
+        let kind = entry.file_type().map_err(failed())?;
+        if !kind.is_file() {
             let name = PathBuf::from(entry.file_name());
-            return Err(format!("{} is not a regular file", name.display()));
+            let what = format!("{} is not a regular file", name.display());
+            return Err(StoreError::state(state, what));
         }
     }
-    Ok(())
+    let path = database.join("CURRENT");
+    current(database).map_err(StoreError::reading(state, "CURRENT", &path))
+}
+
+/// Fails unless a MANIFEST ends at the end of a record.
+fn ensure_complete(state: &'static str, database: &Path, name: &str) -> Result<(), StoreError> {
+    let path = database.join(name);
+    if is_complete(&path).map_err(StoreError::reading(state, name, &path))? {
+        return Ok(());
+    }
+    let what = format!("{name} ends within a record");
+    Err(StoreError::state(state, what))
 }
 
 /// Returns whether a MANIFEST ends at the end of a record. The checksums of RocksDB cover the contents.

@@ -1,4 +1,6 @@
-//! RocksDB options of the database and of its tables.
+//! RocksDB options of the database and of its column families.
+
+use std::fs;
 
 use rocksdb::{
     BlockBasedIndexType, BlockBasedOptions, Cache, ColumnFamilyDescriptor, DBCompressionType,
@@ -6,7 +8,7 @@ use rocksdb::{
 };
 
 use crate::error::StoreError;
-use crate::table_info::{Access, TableInfo};
+use crate::table_info::Family;
 
 /// The default size of the block cache in bytes.
 pub(crate) const DEFAULT_CACHE: usize = 256 << 20;
@@ -28,7 +30,7 @@ const FILE_BYTES: u64 = 64 << 20;
 const URL_FILE_BYTES: u64 = 32 << 20;
 
 /// Database options that the binding has no function for. Opening a database keeps the log: by default
-/// it is flushed to a file per table, with two syncs each. No disk space is preallocated for a log: by
+/// it is flushed to a file per family, with two syncs each. No disk space is preallocated for a log: by
 /// default every opening for writing takes tens of MiB and gives them back.
 const DATABASE_OPTIONS: &str = "avoid_flush_during_recovery=true;allow_fallocate=false";
 
@@ -40,10 +42,10 @@ pub(crate) fn database_options() -> Result<Options, StoreError> {
     options.set_keep_log_file_num(2);
     options.set_max_log_file_size(4 << 20);
     options.set_log_level(rocksdb::LogLevel::Warn);
-    options.set_max_open_files(super::open_file_limit::open_file_limit());
-    // By default, opening a database starts and ends 15 threads per table.
+    options.set_max_open_files(open_file_limit());
+    // By default, opening a database starts and ends 15 threads per family.
     options.set_max_file_opening_threads(1);
-    // Shared by all tables, so that memory does not grow with their number.
+    // Shared by all families, so that memory does not grow with their number.
     options.set_db_write_buffer_size(64 << 20);
     options.set_max_total_wal_size(128 << 20);
     options.set_bytes_per_sync(1 << 20);
@@ -69,7 +71,7 @@ pub(crate) enum KeyLength {
     Long,
 }
 
-/// Options of bulk-load files, which have a filter whatever their table.
+/// Options of bulk-load files.
 pub(crate) struct FileOptions {
     short: Options,
     long: Options,
@@ -77,14 +79,10 @@ pub(crate) struct FileOptions {
 
 impl FileOptions {
     pub(crate) fn new(cache: &Cache) -> Result<Self, StoreError> {
+        let long = LONG_KEY_BLOCK_BYTES;
         Ok(Self {
-            short: options_with(Access::Lookup, cache, BLOCK_BYTES, INDEX_BLOCK_BYTES)?,
-            long: options_with(
-                Access::Lookup,
-                cache,
-                LONG_KEY_BLOCK_BYTES,
-                LONG_KEY_BLOCK_BYTES,
-            )?,
+            short: options_with(cache, BLOCK_BYTES, INDEX_BLOCK_BYTES, FILE_BYTES)?,
+            long: options_with(cache, long, long, FILE_BYTES)?,
         })
     }
 
@@ -96,19 +94,19 @@ impl FileOptions {
     }
 }
 
-fn table_options(access: Access, cache: &Cache) -> Result<Options, StoreError> {
-    let index_block = match access {
-        Access::LookupByUrl => URL_INDEX_BLOCK_BYTES,
-        Access::Lookup | Access::Scan => INDEX_BLOCK_BYTES,
+fn family_options(family: Family, cache: &Cache) -> Result<Options, StoreError> {
+    let (index_block, file) = match family {
+        Family::Sites => (URL_INDEX_BLOCK_BYTES, URL_FILE_BYTES),
+        _ => (INDEX_BLOCK_BYTES, FILE_BYTES),
     };
-    options_with(access, cache, BLOCK_BYTES, index_block)
+    options_with(cache, BLOCK_BYTES, index_block, file)
 }
 
 fn options_with(
-    access: Access,
     cache: &Cache,
     data_block: usize,
     index_block: usize,
+    file: u64,
 ) -> Result<Options, StoreError> {
     let mut block = BlockBasedOptions::default();
     block.set_block_cache(cache);
@@ -125,9 +123,8 @@ fn options_with(
     block.set_pin_top_level_index_and_filter(false);
     block.set_index_block_restart_interval(16);
     block.set_format_version(5);
-    if access != Access::Scan {
-        block.set_bloom_filter(10.0, false);
-    }
+    // Most reads are lookups; the few tables that are only scanned are small.
+    block.set_bloom_filter(10.0, false);
     let mut options = Options::default()
         .get_options_from_string(TABLE_OPTIONS)
         .map_err(StoreError::rocks("setting table options"))?;
@@ -138,10 +135,7 @@ fn options_with(
     // The first keys in a memtable allocate a whole arena block, by default 1 MiB. Readers of a small
     // log pay for it, and `status` counts it.
     options.set_arena_block_size(8 << 10);
-    options.set_target_file_size_base(match access {
-        Access::LookupByUrl => URL_FILE_BYTES,
-        Access::Lookup | Access::Scan => FILE_BYTES,
-    });
+    options.set_target_file_size_base(file);
     options.set_level_compaction_dynamic_level_bytes(true);
     Ok(options)
 }
@@ -155,27 +149,73 @@ pub(crate) enum AutoCompaction {
 }
 
 pub(crate) fn descriptors(
-    tables: &[TableInfo],
     cache: &Cache,
     compaction: AutoCompaction,
 ) -> Result<Vec<ColumnFamilyDescriptor>, StoreError> {
-    // Making options takes as long as reading a small table, and tables share them.
-    let mut made: Vec<(Access, Options)> = Vec::new();
-    let mut descriptors = Vec::with_capacity(tables.len() + 1);
-    for table in tables {
-        let same = made.iter().find(|(access, _)| *access == table.access);
-        let options = if let Some((_, options)) = same {
-            options.clone()
+    let make = |family| {
+        let mut options = family_options(family, cache)?;
+        options.set_disable_auto_compactions(compaction == AutoCompaction::Disabled);
+        Ok::<_, StoreError>(options)
+    };
+    // Making options takes as long as reading a small table, and families share them.
+    let (sites, others) = (make(Family::Sites)?, make(Family::Pages)?);
+    let descriptor = |family: Family| {
+        let options = if family == Family::Sites {
+            &sites
         } else {
-            let mut options = table_options(table.access, cache)?;
-            options.set_disable_auto_compactions(compaction == AutoCompaction::Disabled);
-            made.push((table.access, options.clone()));
-            options
+            &others
         };
-        descriptors.push(ColumnFamilyDescriptor::new(table.name, options));
+        ColumnFamilyDescriptor::new(family.name(), options.clone())
+    };
+    Ok(Family::ALL.into_iter().map(descriptor).collect())
+}
+
+/// The maximum, however high the limit of the system: half of the usual limit of a process, since
+/// the runs of sorts need file descriptors too.
+const MAX_OPEN: u64 = 512;
+
+/// The value if the limit of the system is unknown: half of the lowest usual one.
+const FALLBACK: u64 = 128;
+
+/// Returns the maximum number of open table files: at most half of the limit of the process.
+pub(crate) fn open_file_limit() -> i32 {
+    let limits = fs::read_to_string("/proc/self/limits").ok();
+    let open = limits.map_or(FALLBACK, |text| half_of_soft_limit(&text));
+    i32::try_from(open).unwrap_or(i32::MAX)
+}
+
+/// Parses the text of `/proc/self/limits` and returns half of the soft limit, at most [`MAX_OPEN`].
+fn half_of_soft_limit(limits: &str) -> u64 {
+    let line = limits
+        .lines()
+        .find_map(|l| l.strip_prefix("Max open files"));
+    let soft = line.and_then(|line| line.split_whitespace().next());
+    match soft.map(str::parse::<u64>) {
+        Some(Ok(soft)) => (soft / 2).min(MAX_OPEN),
+        // "unlimited"
+        Some(Err(_)) => MAX_OPEN,
+        None => FALLBACK,
     }
-    // The default column family, which RocksDB requires, stays empty.
-    let unused = rocksdb::DEFAULT_COLUMN_FAMILY_NAME;
-    descriptors.push(ColumnFamilyDescriptor::new(unused, Options::default()));
-    Ok(descriptors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_the_soft_limit_is_taken() {
+        let of = |soft: &str| {
+            half_of_soft_limit(&format!(
+                "Limit                     Soft Limit           Hard Limit           Units\n\
+                 Max processes             95                   95                   processes\n\
+                 Max open files            {soft}                 524288               files\n"
+            ))
+        };
+        assert_eq!(of("128"), 64);
+        assert_eq!(of("1024"), 512);
+        assert_eq!(of("1048576"), 512);
+        assert_eq!(of("unlimited"), 512);
+        assert_eq!(half_of_soft_limit("something else"), 128);
+        assert!((20..=512).contains(&open_file_limit()));
+    }
 }

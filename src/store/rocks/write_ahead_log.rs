@@ -11,7 +11,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::disk::folder::{create_fresh, names_in, open_regular, sync_folder};
+use crate::disk::{create_fresh, names_in, open_regular, sync_folder};
 
 /// The size in bytes from which on a log is flushed. A reader replays a smaller one within some
 /// milliseconds.
@@ -21,19 +21,19 @@ const MAX_BYTES: u64 = 1 << 20;
 const MAX_FILES: usize = 16;
 
 /// Returns the names of the log files of a database, in the order of their numbers.
-pub(crate) fn log_files(database: &Path) -> Vec<String> {
-    let mut names = names_in(database);
-    names.retain(|name| number(name).is_some());
-    names.sort_unstable_by_key(|name| number(name));
-    names
+pub(crate) fn log_files(database: &Path) -> io::Result<Vec<String>> {
+    let mut names = names_in(database)?;
+    names.retain(|name| log_number(name).is_some());
+    names.sort_unstable_by_key(|name| log_number(name));
+    Ok(names)
 }
 
 /// Returns whether the log of a database is small enough not to be flushed. Counts all synced bytes.
-pub(crate) fn is_small(database: &Path) -> bool {
-    let logs = log_files(database);
+pub(crate) fn is_small(database: &Path) -> io::Result<bool> {
+    let logs = log_files(database)?;
     let sizes = logs.iter().map(|name| fs::metadata(database.join(name)));
     let bytes = sizes.map(|file| file.map_or(MAX_BYTES, |file| file.len()));
-    logs.len() < MAX_FILES && bytes.fold(0, u64::saturating_add) < MAX_BYTES
+    Ok(logs.len() < MAX_FILES && bytes.fold(0, u64::saturating_add) < MAX_BYTES)
 }
 
 /// Replaces the log files of a published state that are hard links to those of the live database, so
@@ -47,7 +47,7 @@ pub(crate) fn separate_from_live(
     previous: Option<&Path>,
 ) -> io::Result<()> {
     let mut changed = false;
-    for name in log_files(state) {
+    for name in log_files(state)? {
         let own = state.join(&name);
         let node = |path: &Path| fs::metadata(path).map(|file| (file.dev(), file.ino()));
         if node(&live.join(&name)).ok() != Some(node(&own)?) {
@@ -77,7 +77,7 @@ pub(crate) fn separate_from_live(
 
 /// Syncs the log files of a database.
 pub(crate) fn sync(database: &Path) -> io::Result<()> {
-    for name in log_files(database) {
+    for name in log_files(database)? {
         open_regular(&database.join(name))?.sync_all()?;
     }
     sync_folder(database)
@@ -93,7 +93,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 ///
 /// Cost: reads both logs.
 pub(crate) fn is_prefix(database: &Path, other: &Path) -> io::Result<bool> {
-    for name in log_files(other) {
+    for name in log_files(other)? {
         let theirs = read(&other.join(&name))?;
         let ours = match open_regular(&database.join(&name)) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
@@ -160,8 +160,8 @@ impl LogFingerprint {
     /// Cost: reads the log.
     pub(crate) fn new(database: &Path, first: u64) -> io::Result<Option<Self>> {
         let mut last = None;
-        for name in log_files(database) {
-            if let Some(number) = number(&name).filter(|number| *number >= first)
+        for name in log_files(database)? {
+            if let Some(number) = log_number(&name).filter(|number| *number >= first)
                 && let Some(bytes) = length_of(&database.join(&name))?
                 && bytes > 0
             {
@@ -206,9 +206,9 @@ impl LogFingerprint {
     fn hash_in(&self, database: &Path) -> io::Result<Option<blake3::Hash>> {
         let mut hasher = blake3::Hasher::new();
         let mut has_last = false;
-        for name in log_files(database) {
+        for name in log_files(database)? {
             let path = database.join(&name);
-            let Some(number) = number(&name).filter(|at| (self.first..=self.last).contains(at))
+            let Some(number) = log_number(&name).filter(|at| (self.first..=self.last).contains(at))
             else {
                 continue;
             };
@@ -241,7 +241,7 @@ pub(crate) enum MissingLog {
 }
 
 /// Parses the number in the name of a log file.
-fn number(name: &str) -> Option<u64> {
+pub(super) fn log_number(name: &str) -> Option<u64> {
     name.strip_suffix(".log")?.parse().ok()
 }
 
@@ -262,7 +262,7 @@ fn length_of(path: &Path) -> io::Result<Option<u64>> {
 pub(crate) fn fingerprint(database: &Path) -> io::Result<Option<blake3::Hash>> {
     let mut hasher = blake3::Hasher::new();
     let mut is_empty = true;
-    for name in log_files(database) {
+    for name in log_files(database)? {
         let path = database.join(&name);
         let bytes = fs::metadata(&path)?.len();
         if bytes == 0 {

@@ -20,9 +20,6 @@ use seedbank_algorithms::page::PageSet;
 /// The version byte of a record.
 const RECORD_VERSION: u8 = 1;
 
-/// The version byte of a record that numbers follow.
-const EXTENDED_RECORD_VERSION: u8 = 2;
-
 /// The maximum size of a record in bytes.
 const RECORD_LIMIT: u64 = 1 << 30;
 
@@ -63,45 +60,6 @@ pub(crate) fn take_record<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Malfor
     }
 }
 
-/// Appends a record, and numbers that follow it as varints.
-pub(crate) fn put_extended_record<T: Serialize>(
-    record: &T,
-    numbers: &[u64],
-    out: &mut Vec<u8>,
-) -> Result<(), Malformed> {
-    let start = out.len();
-    put_record(record, out)?;
-    if !numbers.is_empty() {
-        out[start] = EXTENDED_RECORD_VERSION;
-    }
-    for number in numbers {
-        put_varint(*number, out);
-    }
-    Ok(())
-}
-
-/// Decodes a record that [`put_record`] or [`put_extended_record`] wrote, and the up to `N` numbers that follow it.
-pub(crate) fn take_extended_record<T: DeserializeOwned, const N: usize>(
-    bytes: &[u8],
-) -> Result<(T, [Option<u64>; N]), Malformed> {
-    let mut numbers = [None; N];
-    let Some((&EXTENDED_RECORD_VERSION, mut rest)) = bytes.split_first() else {
-        return Ok((take_record(bytes)?, numbers));
-    };
-    let record = options()
-        .deserialize_from(&mut rest)
-        .map_err(|e| Malformed(format!("record cannot be decoded: {e}")))?;
-    let mut slots = numbers.iter_mut();
-    loop {
-        let slot = slots.next();
-        let slot = slot.ok_or_else(|| malformed("record has trailing bytes"))?;
-        *slot = Some(take_varint(&mut rest)?);
-        if rest.is_empty() {
-            return Ok((record, numbers));
-        }
-    }
-}
-
 /// Appends a LEB128 varint.
 #[expect(
     clippy::cast_possible_truncation,
@@ -131,6 +89,20 @@ pub(crate) fn take_varint(bytes: &mut &[u8]) -> Result<u64, Malformed> {
         }
     }
     Err(malformed("varint is truncated"))
+}
+
+/// Takes a LEB128 varint of at most 32 bits from the front of `bytes`.
+pub(crate) fn take_u32(bytes: &mut &[u8]) -> Result<u32, Malformed> {
+    u32::try_from(take_varint(bytes)?).map_err(|_| malformed("number exceeds 32 bits"))
+}
+
+/// Takes a byte from the front of `bytes`.
+pub(crate) fn take_byte(bytes: &mut &[u8]) -> Result<u8, Malformed> {
+    let (byte, rest) = bytes
+        .split_first()
+        .ok_or_else(|| malformed("value is truncated"))?;
+    *bytes = rest;
+    Ok(*byte)
 }
 
 /// Appends a strictly ascending list.
@@ -255,7 +227,6 @@ mod tests {
             let _ = take_pages(&bytes);
             let _ = take_scores(&bytes);
             let _ = take_record::<(String, Vec<u64>)>(&bytes);
-            let _ = take_extended_record::<(String, Vec<u64>), 3>(&bytes);
         }
 
         #[test]
@@ -276,27 +247,6 @@ mod tests {
         bytes[0] = 9;
         let said = take_record::<u32>(&bytes).unwrap_err().to_string();
         assert!(said.contains("version 9"), "{said}");
-    }
-
-    #[test]
-    fn numbers_may_follow_a_record() {
-        let mut bytes = Vec::new();
-        put_extended_record(&7_u32, &[1_795_060_800], &mut bytes).unwrap();
-        // The version, the record, and five bytes of the number.
-        assert_eq!(bytes.len(), 7);
-        let (record, numbers) = take_extended_record::<u32, 2>(&bytes).unwrap();
-        assert_eq!((record, numbers), (7, [Some(1_795_060_800), None]));
-        assert!(take_record::<u32>(&bytes).is_err());
-        assert!(take_extended_record::<u32, 2>(&bytes[..6]).is_err());
-        bytes.push(3);
-        let (_, numbers) = take_extended_record::<u32, 2>(&bytes).unwrap();
-        assert_eq!(numbers, [Some(1_795_060_800), Some(3)]);
-        assert!(take_extended_record::<u32, 1>(&bytes).is_err());
-
-        let mut bytes = Vec::new();
-        put_extended_record(&7_u32, &[], &mut bytes).unwrap();
-        assert_eq!(take_record::<u32>(&bytes), Ok(7));
-        assert_eq!(take_extended_record::<u32, 1>(&bytes), Ok((7, [None])));
     }
 
     #[test]

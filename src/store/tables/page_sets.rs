@@ -6,10 +6,9 @@ use roaring::RoaringBitmap;
 
 use super::changes::Changes;
 use super::codec::{self, Malformed};
-use super::entries::Entries;
 use super::records::page_set_keys::{PageSetKey, PageSetPart};
 use super::schema::PAGE_SETS;
-use super::store::Store;
+use super::store::{Entries, Store};
 use super::table::Key;
 use crate::error::StoreError;
 use seedbank_algorithms::page::{PageId, PageSet, SiteId};

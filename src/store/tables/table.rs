@@ -13,7 +13,7 @@ pub type Hash128 = [u8; 16];
 
 /// A table of the store: keys `K` in byte order, each with a value `V`.
 pub struct Table<K, V> {
-    /// The name of the column family.
+    /// The name.
     pub name: &'static str,
     _types: PhantomData<fn(K) -> V>,
 }
@@ -48,6 +48,13 @@ pub trait Value: Sized {
     fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed>;
     /// Decodes a value and validates all of it.
     fn decode(bytes: &[u8]) -> Result<Self, Malformed>;
+
+    /// Returns the fields of a record. For any other value, which returns nothing, the declaration of the table describes
+    /// the layout.
+    #[must_use]
+    fn layout() -> String {
+        String::new()
+    }
 }
 
 /// Implements [`Value`] by the record codec for the types of a module.
@@ -59,6 +66,9 @@ macro_rules! record_values {
             }
             fn decode(bytes: &[u8]) -> Result<Self, $crate::tables::codec::Malformed> {
                 $crate::tables::codec::take_record(bytes)
+            }
+            fn layout() -> String {
+                $crate::tables::layout::layout_of::<Self>()
             }
         }
     )+};

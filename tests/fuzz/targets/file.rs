@@ -38,9 +38,9 @@ pub(super) fn run(data: &[u8]) {
             assert!(whole, "damage was passed over");
             assert_eq!(summary.records, lines.len() as u64);
         }
-        Err(ReadError::Input(InputError::Damaged { lines: told, .. })) => {
+        Err(ReadError::Input(InputError::Damaged { lines: most, .. })) => {
             assert!(!whole, "{read:?} of {} bytes of text", text.len());
-            assert!(lines.last().is_none_or(|(last, _)| last <= told));
+            assert!(lines.last().is_none_or(|(last, _)| last <= most));
         }
         Err(error) => panic!("{error}"),
     }

@@ -10,7 +10,7 @@ use seedbank::ingest::{
 
 use super::{kind, texts};
 
-/// How pages and sites are told apart, by the first byte of an input.
+/// The naming of pages and sites, by the first byte of an input.
 pub(super) fn naming(kind: u8) -> Naming {
     Naming::ALL[usize::from(kind) % Naming::ALL.len()]
 }

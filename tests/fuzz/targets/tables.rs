@@ -12,7 +12,7 @@ use seedbank_store::plan_lists::ListText;
 use seedbank_store::records::{
     BlocklistEntry, Counters, FinalListEntry, Intent, Lineage, LoadFile, Meta,
 };
-use seedbank_store::step_cache::StepCacheRecord;
+use seedbank_store::step_cache::{StepCacheRecord, StepRegion};
 use seedbank_store::tables::{self, ALL, MetaKey};
 use seedbank_store::{Key, Table, Value, raw_tables};
 
@@ -47,7 +47,7 @@ pub(super) fn run(data: &[u8]) {
     }
     entry_of_any!(table.name, key, value,
         SITES SITE_IDS PAGES PAGE_IDS INTRA INTRA_IN ROWS ROW_HASHES ROW_MEMBERS CITERS DIGESTS
-        BATCHES PAGE_HISTORY REMOVED_ROWS PLANS REFRESHES CORES CORE_SCORES COMPONENT_CACHE COMPONENT_CACHE_ORDER
+        BATCHES PAGE_HISTORY REMOVED_ROWS PLANS REFRESHES CORES CORE_SCORES COMPONENT_CACHE
         NEAR_CORE_CACHE CORE_ORIGINS COVERS PAGE_SETS SEEDS CORE_MEMBERS CORE_EVIDENCE PAGE_EVIDENCE REACH META
         ALIASES ALIAS_REFERENCES FINAL_LIST PLAN_LISTS UNDO BLOCKLIST SEED_PAGES STEP_CACHE FAILURES YIELDS
         FETCH_HISTORY SEED_FETCHES);
@@ -133,6 +133,12 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
             let kept = StepCacheRecord {
                 pages: vec![PageId::new(SiteId(1), 2), PageId::new(SiteId(1), 3)],
                 groups: vec![1, 0],
+                regions: vec![StepRegion {
+                    fingerprint: [5; 16],
+                    sample: vec![1, 9],
+                }],
+                region: 0,
+                bound: 2.5,
                 scores: vec![(0, 145)],
                 weights: vec![(1, 4096)],
             };
@@ -164,8 +170,8 @@ fn intent() -> Meta {
     Meta::Intent(Intent {
         folder: "3".to_owned(),
         files: vec![LoadFile {
-            table: "rows".to_owned(),
-            name: "rows-000000.sst".to_owned(),
+            family: "pages".to_owned(),
+            name: "pages-000000.sst".to_owned(),
             bytes: 1200,
             hash: [7; 32],
         }],

@@ -3,8 +3,6 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
-use std::time::{Duration, Instant};
 
 use seedbank::engine::Bank;
 use seedbank_store::{Reader, Verdict};
@@ -13,8 +11,8 @@ use serde_json::Value;
 use super::{
     File, PARTS, answers, back_up, files, ingest, injector, part, refresh, state, with_cluster,
 };
-use crate::faults::injector::{DISK, Point};
-use crate::kills::{is_clean, published};
+use crate::faults::injector::{DISK, Point, resume, until_stopped};
+use crate::published::{is_clean, published};
 use crate::support::command::{Place, names, record, wait};
 use crate::support::folders::{NO_FILES, changes, contents, copy};
 
@@ -85,7 +83,6 @@ fn parts_of_a_restored_bank_are_of_no_other() {
     for (command, new) in [
         (&["restore", "disk/b", "disk/new"][..], "disk/new"),
         (&["restore", "disk/b", "disk/other"], "disk/other"),
-        (&["migrate", "disk/bank", "--to", "disk/copy"], "disk/copy"),
     ] {
         place.run(command).done();
         let new = place.path(new);
@@ -196,10 +193,6 @@ fn a_damaged_part_is_neither_backed_up_nor_copied() {
     assert!(error.contains("seedbank check"), "{error}");
     assert_eq!(names(&place.path("disk/b/backups")), [""; 0]);
     assert_eq!(names(&place.path("disk/b/files")), [""; 0]);
-    place
-        .run(&["migrate", "disk/bank", "--to", "disk/new"])
-        .fails(4);
-    assert!(!place.path("disk/new").exists());
     assert_eq!(changes(&before, &place.path("disk/bank")), NO_FILES);
 }
 
@@ -223,7 +216,7 @@ fn a_backup_within_a_commit_is_of_the_state_before() {
     ];
     copy(&bank, &place.path("kept"));
     let undisturbed = injector.run(&place_of_writer, &args);
-    assert_eq!(undisturbed.status, Some(0), "{}", undisturbed.told());
+    assert_eq!(undisturbed.status, Some(0), "{}", undisturbed.describe());
     let after = state(&bank);
     assert!(before != after);
     fs::remove_dir_all(&bank).unwrap();
@@ -236,32 +229,15 @@ fn a_backup_within_a_commit_is_of_the_state_before() {
         error: 0,
     };
     let child = injector.start_struck(&place_of_writer, &args, &point, "published/CURRENT.new");
-    let pid = child.id().to_string();
-    let begun = Instant::now();
-    let is_stopped = || {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-        let (_, after_name) = stat.rsplit_once(')').unwrap();
-        after_name.trim_start().starts_with('T')
-    };
-    while !is_stopped() {
-        assert!(
-            begun.elapsed() < Duration::from_secs(60),
-            "it does not stop"
-        );
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    until_stopped(&child);
     let epoch = published(&bank).unwrap();
     let epochs = (0..PARTS).map(|number| published(&part(&bank, number)).unwrap());
     assert_eq!(epochs.filter(|found| *found == epoch + 1).count(), 1);
     let made = back_up(&place, &[]);
     assert_eq!(made["epoch"], epoch);
-    place
-        .run(&["migrate", "disk/bank", "--to", "disk/copy"])
-        .done();
     // Only the first of two writers.
     place.run(&["compact", "disk/bank"]).fails(4);
-    let resumed = Command::new("kill").args(["-CONT", &pid]).status();
-    assert!(resumed.unwrap().success());
+    resume(&child);
     wait(child).done();
     assert!(state(&bank) == after);
     let made = back_up(&place, &[]);
@@ -272,7 +248,6 @@ fn a_backup_within_a_commit_is_of_the_state_before() {
         assert!(state(&place.path(&new)) == *expected, "backup {number}");
         assert_eq!(is_clean(&place.path(&new)), Verdict::Good);
     }
-    assert!(state(&place.path("disk/copy")) == before);
 }
 
 /// Backups while another process writes. Some of them begin in the middle of a commit.

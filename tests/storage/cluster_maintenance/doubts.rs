@@ -11,7 +11,7 @@ use std::path::Path;
 use seedbank_store::{Verdict, raw_entries, raw_flush, raw_write};
 
 use super::{PARTS, PLANS, ingest, part, state, with_cluster};
-use crate::kills::{is_clean, published};
+use crate::published::{is_clean, published};
 use crate::support::command::{Place, names};
 use crate::support::folders::copy;
 

@@ -6,7 +6,8 @@
 
 mod backups;
 mod doubts;
-mod kills;
+mod older_parts;
+mod repairs;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -159,9 +159,9 @@ impl<'a> Run<'a> {
         match ended.status {
             Some(0) => {
                 if check.status != Some(0) {
-                    let told = format!("{}{}", check.out, check.err);
+                    let printed = format!("{}{}", check.out, check.err);
                     self.found
-                        .find("repaired, and `check` finds something", told);
+                        .find("repaired, and `check` finds something", printed);
                 }
                 if answered.is_none_or(|answered| !answered.is_same()) {
                     self.found.find("repaired, and not as acknowledged", said);

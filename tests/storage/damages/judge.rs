@@ -57,14 +57,14 @@ pub struct Expected<'a> {
 
 impl Expected<'_> {
     fn heard(&self, question: &str, answer: &str) -> Heard {
-        let is = |answers: &Answers| answers.get(question).is_some_and(|told| told == answer);
+        let is = |answers: &Answers| answers.get(question).is_some_and(|found| found == answer);
         if self.states.last().is_some_and(is) {
             Heard::Same
         } else if self.states.iter().any(is) {
             Heard::Older
         } else if answer.starts_with(DAMAGED) {
             Heard::Damaged
-        } else if answer.starts_with("told") {
+        } else if answer.starts_with("answered") {
             Heard::Changed
         } else {
             Heard::Failed
@@ -123,8 +123,8 @@ pub fn ask(bank: &Path, expected: Expected<'_>, found: &mut Findings) -> Option<
     }
     // The warning comes with the command. One answer is as good as all, since opening the bank
     // gives it. An error such as that there is no such refresh is not a warning.
-    let told = of(Heard::Older).find(|question| answers[*question].starts_with("told"));
-    if let Some(question) = told
+    let older = of(Heard::Older).find(|question| answers[*question].starts_with("answered"));
+    if let Some(question) = older
         && !expected.is_told
     {
         let ended = by_command(bank, question);
@@ -159,10 +159,10 @@ pub fn judge_checked(answered: &Answered, check: &Ended, found: &mut Findings) {
     }
     let damaged = those(Heard::Damaged);
     if let Some(first) = damaged.first() {
-        let told = &answered.answers[*first];
+        let answer = &answered.answers[*first];
         found.find(
             "damaged, and `check` finds nothing",
-            format!("{damaged:?}: {told}"),
+            format!("{damaged:?}: {answer}"),
         );
     }
 }

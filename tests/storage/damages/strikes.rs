@@ -196,14 +196,14 @@ pub fn strike(rng: &mut Pcg64Mcg, subject: &Subject, bank: &Path) -> Option<Stri
                 Side::Both
             };
             let names = [target.path.display(), other.display()];
-            let told = format!("{} and {} swapped", names[0], names[1]);
+            let description = format!("{} and {} swapped", names[0], names[1]);
             done.hit.push(other);
-            ("swap", told)
+            ("swap", description)
         }
         _ => {
-            let (steps, told) = replace_by_older(rng, subject, &target, &done.kind)?;
+            let (steps, description) = replace_by_older(rng, subject, &target, &done.kind)?;
             done.steps = Some(steps);
-            ("older", told)
+            ("older", description)
         }
     };
     let is_changed = fs::read(&target.at).ok() != Some(target.bytes);
@@ -306,8 +306,8 @@ fn replace_by_older(
     let from = same.or(like.last())?;
     target.write(&fs::read(older.join(from)).unwrap());
     let (name, from) = (target.name(), from.display());
-    let told = format!("{name} replaced by {from} of {steps} steps before");
-    Some((steps, told))
+    let description = format!("{name} replaced by {from} of {steps} steps before");
+    Some((steps, description))
 }
 
 /// The kind of a file by its name alone.

@@ -1,4 +1,4 @@
-//! Random damage to one file that an interrupted command left.
+//! Random damage to one file, or to one part, that a command left.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 
-use crate::support::folders::files;
+use super::processes::{PARTS, part};
+use crate::support::folders::{copy, files};
 
 /// Groups of files; one is chosen before a file, so that the few files that matter are hit as often
 /// as the many tables.
@@ -29,31 +30,34 @@ fn pick<'a, T>(rng: &mut Pcg64Mcg, of: &'a [T]) -> &'a T {
     &of[rng.random_range(0..of.len())]
 }
 
-/// Damages one file below `disk`, of those whose paths are `open` to it; `before` is the disk as it
-/// was before the command. Returns the file's path and what was done, or `None` where there was
-/// nothing to do.
+/// Damages one file below `disk`, of those whose paths are accepted by `may_be`; `before` is the disk as it
+/// was before the command. Returns the file's path and what was done, or `None` if
+/// there was nothing to do.
 pub fn strike(
     rng: &mut Pcg64Mcg,
     disk: &Path,
     before: &Path,
-    open: impl Fn(&str) -> bool,
+    may_be: impl Fn(&str) -> bool,
 ) -> Option<(PathBuf, String)> {
     let mut all = files(disk);
-    all.retain(|path| open(path.to_str().unwrap()));
+    all.retain(|path| may_be(path.to_str().unwrap()));
     if all.is_empty() {
         return None;
     }
     let loads = Path::new("bank/loads");
-    if open("bank/loads/") && disk.join(loads).is_dir() && rng.random_bool(0.04) {
+    if may_be("bank/loads/") && disk.join(loads).is_dir() && rng.random_bool(0.04) {
         fs::remove_dir_all(disk.join(loads)).unwrap();
         return Some((loads.to_path_buf(), "deleted".to_owned()));
     }
-    // A group that has no file is drawn again as that of all files.
+    if let Some(done) = replace_part(rng, disk, before, &may_be) {
+        return Some(done);
+    }
+    // If a group has no file, all files are used.
     let group = pick(rng, &GROUPS);
     let is_changed = |path: &PathBuf| {
-        let (now, then) = (disk.join(path), before.join(path));
+        let (now, before) = (disk.join(path), before.join(path));
         let about = |path: &Path| fs::metadata(path).ok().map(|found| found.len());
-        about(&now) != about(&then) || fs::read(now).ok() != fs::read(then).ok()
+        about(&now) != about(&before) || fs::read(now).ok() != fs::read(before).ok()
     };
     let chosen: Vec<&PathBuf> = all
         .iter()
@@ -68,11 +72,37 @@ pub fn strike(
     Some((path, done))
 }
 
+/// Replaces one part of a cluster bank, in one case of twelve, by what it was before the command.
+fn replace_part(
+    rng: &mut Pcg64Mcg,
+    disk: &Path,
+    before: &Path,
+    may_be: impl Fn(&str) -> bool,
+) -> Option<(PathBuf, String)> {
+    let number = rng.random_range(0..12 * PARTS);
+    let bank = Path::new("bank");
+    if number >= PARTS || !may_be("bank/parts/") || !disk.join(bank).join("parts").exists() {
+        return None;
+    }
+    let path = part(bank, number);
+    let (now, before) = (disk.join(&path), before.join(&path));
+    let aside = disk.join("aside");
+    fs::rename(&now, &aside).unwrap();
+    copy(&before, &now);
+    if number == 0 {
+        // The other parts are in the folder of the first one.
+        fs::remove_dir_all(now.join("parts")).unwrap();
+        fs::rename(aside.join("parts"), now.join("parts")).unwrap();
+    }
+    fs::remove_dir_all(aside).unwrap();
+    Some((path, "(a part) as before the command".to_owned()))
+}
+
 /// Damages this file; `older` is where it was before the command, if it was there.
 fn hit(rng: &mut Pcg64Mcg, at: &Path, older: &Path) -> Option<String> {
     let bytes = fs::read(at).ok()?;
     let mut changed = bytes.clone();
-    let told = match rng.random_range(0..12) {
+    let done = match rng.random_range(0..12) {
         0..3 => {
             fs::remove_file(at).unwrap();
             return Some("deleted".to_owned());
@@ -119,5 +149,5 @@ fn hit(rng: &mut Pcg64Mcg, at: &Path, older: &Path) -> Option<String> {
     } else {
         ""
     };
-    Some(told + names)
+    Some(done + names)
 }

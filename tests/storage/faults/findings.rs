@@ -1,4 +1,4 @@
-//! What must not happen.
+//! Findings: what must not happen.
 
 use super::injector::Ended;
 
@@ -14,13 +14,13 @@ impl Findings {
         self.0.push((class, what.into()));
     }
 
-    /// A command must end with one of these statuses: any other one, a panic, an abort or a hang is
-    /// a finding. Returns the status.
+    /// Reports a command that does not end with one of these statuses: a panic, an abort and a time limit are findings,
+    /// too. Returns the status.
     pub fn status(&mut self, class: &'static str, ended: &Ended, allowed: &[i32]) -> Option<i32> {
         if ended.err.contains("panicked") {
-            self.find("a panic", ended.told());
+            self.find("a panic", ended.describe());
         } else if !ended.status.is_some_and(|status| allowed.contains(&status)) {
-            self.find(class, ended.told());
+            self.find(class, ended.describe());
         }
         ended.status
     }

@@ -1,4 +1,4 @@
-//! Runs commands with the library that lets their calls fail (`fault.c`).
+//! Runs commands, in one process or in several, with the preloaded library that makes system calls fail (`fault.c`).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,20 +6,26 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
+use super::bucket::Bucket;
+use super::processes;
 use crate::preload;
 use crate::support::command::clean;
 
-/// How long a command may take, in seconds, before it counts as hanging.
-const BOUND: &str = "100";
+/// The number of seconds after which a command counts as hanging.
+const TIME_LIMIT: &str = "100";
 
 const SIGKILL: i32 = 9;
+
+/// How long a command may take until it stops.
+const STOP: Duration = Duration::from_secs(60);
 
 /// The folder, within the place of a command, whose changes are counted.
 pub const DISK: &str = "disk";
 
-/// A call that is to be struck.
-#[derive(Clone, Debug)]
+/// A system call that is struck.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Point {
     /// The kind of call.
     pub kind: &'static str,
@@ -49,8 +55,10 @@ impl fmt::Display for Point {
         let error = match self.error {
             _ if ["kill", "stop"].contains(&self.mode) => "",
             5 => " EIO",
+            13 => " EACCES",
+            24 => " EMFILE",
             28 => " ENOSPC",
-            _ => " EDQUOT",
+            _ => " another error",
         };
         write!(f, "{} {} {}{error}", self.kind, self.number, self.mode)
     }
@@ -68,31 +76,31 @@ pub struct Call {
 /// How a command ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// Its exit status; `None` where a signal ended it.
+    /// Its exit status; `None` if a signal ended it.
     pub status: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
     pub out: String,
     pub err: String,
-    /// What it called, if that was asked for.
+    /// Its calls, if they were recorded.
     pub calls: Vec<Call>,
 }
 
 impl Ended {
-    /// Whether it was killed as the point says, and not by anything else.
+    /// Whether it was killed by `kill` or `fault.c`.
     pub fn was_killed(&self) -> bool {
         self.signal == Some(SIGKILL)
     }
 
-    /// How it ended and what it printed, in one text.
-    pub fn told(&self) -> String {
+    /// How it ended, and what it printed.
+    pub fn describe(&self) -> String {
         let signal = self.signal.map(|signal| format!("signal {signal}"));
         let status = self.status.map(|status| format!("status {status}"));
-        let how = status.or(signal).unwrap_or_default();
-        format!("{how}: {}{}", self.out.trim(), self.err.trim())
+        let end = status.or(signal).unwrap_or_default();
+        format!("{end}: {}{}", self.out.trim(), self.err.trim())
     }
 
-    /// How many calls of each kind it made.
+    /// The number of calls of each kind.
     pub fn counts(&self) -> BTreeMap<String, u64> {
         let mut counts = BTreeMap::new();
         for call in &self.calls {
@@ -101,58 +109,78 @@ impl Ended {
         counts
     }
 
-    /// The paths of the calls that were struck, the first one of them.
+    /// The first call that was struck.
     pub fn struck(&self) -> Option<&Call> {
         self.calls.iter().find(|call| call.was_struck)
     }
 }
 
-/// What strikes calls.
+/// Runs commands, and strikes their calls.
 pub struct Injector {
     library: PathBuf,
+    /// The server of the buckets that commands use.
+    bucket: Option<Bucket>,
     /// Whether each command is printed with how it ended.
     pub prints: bool,
 }
 
 impl Injector {
-    /// Builds the library into `place`; `None` where there is no C compiler.
+    /// Builds the library in `place`; `None` if there is no C compiler.
     pub fn build(place: &Path) -> Option<Self> {
         let library = preload::build("faults/fault.c", place)?;
         Some(Self {
             library,
+            bucket: None,
             prints: false,
         })
     }
 
+    /// Starts a server of buckets for the places in a folder, which commands name `s3://BUCKET`.
+    pub fn serve_buckets(&mut self, place: &Path) {
+        self.bucket = Some(Bucket::serve(place, DISK));
+    }
+
     fn command(&self, place: &Path, args: &[&str]) -> Command {
+        let bucket = self.bucket.as_ref().map(|bucket| bucket.name(place));
+        let address = format!("s3://{}", bucket.unwrap_or_default());
+        let args = args.iter().map(|arg| arg.replace("s3://BUCKET", &address));
         let mut command = clean(env!("CARGO_BIN_EXE_seedbank"));
         command
             .args(args)
             .arg("--threads=1")
             .current_dir(place)
             .env("LD_PRELOAD", &self.library)
-            .env("FAULT_SECONDS", BOUND);
+            .env("FAULT_SECONDS", TIME_LIMIT)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        if let Some(bucket) = &self.bucket {
+            command.envs(bucket.settings());
+        }
         command
+    }
+
+    /// Has the calls of a command recorded in a file, and strikes one of them.
+    fn watch(command: &mut Command, place: &Path, calls: &Path, point: Option<&Point>) {
+        fs::write(calls, "").unwrap();
+        command
+            .env("FAULT_FOLDER", place.join(DISK).canonicalize().unwrap())
+            .env("FAULT_CALLS", calls);
+        match point {
+            Some(point) => command.env("FAULT_POINT", point.setting()),
+            None => command.env("FAULT_READS", "1"),
+        };
     }
 
     /// Starts a command in `place` that is struck at a point, whose number counts the calls on paths with this end.
     pub fn start_struck(&self, place: &Path, args: &[&str], point: &Point, path: &str) -> Child {
-        let disk = place.join(DISK).canonicalize().unwrap();
-        self.command(place, args)
-            .env("FAULT_FOLDER", disk)
-            .env("FAULT_CALLS", place.join("calls"))
-            .env("FAULT_POINT", point.setting())
-            .env("FAULT_PATH", path)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap()
+        let mut command = self.command(place, args);
+        Self::watch(&mut command, place, &place.join("calls"), Some(point));
+        command.env("FAULT_PATH", path).spawn().unwrap()
     }
 
-    fn start(&self, place: &Path, args: &[&str], watched: &[(&str, &str)]) -> Ended {
-        let mut command = self.command(place, args);
-        let ended = command.envs(watched.iter().copied()).output().unwrap();
+    fn end(&self, child: Child, args: &[&str]) -> Ended {
+        let ended = child.wait_with_output().unwrap();
         let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
         let ended = Ended {
             status: ended.status.code(),
@@ -162,35 +190,104 @@ impl Injector {
             calls: Vec::new(),
         };
         if self.prints {
-            let begin: String = ended.told().chars().take(400).collect();
+            let begin: String = ended.describe().chars().take(400).collect();
             eprintln!("{}: {begin}", args.join(" "));
         }
         ended
     }
 
-    /// Runs a command in `place`, undisturbed.
+    /// Runs a command in `place` in one process, undisturbed.
     pub fn run(&self, place: &Path, args: &[&str]) -> Ended {
-        self.start(place, args, &[])
+        let child = self.command(place, args).spawn().unwrap();
+        self.end(child, args)
     }
 
-    /// Runs a command in `place`, strikes it at a point, and writes down its calls below
-    /// [`DISK`].
+    /// Runs a command in `place` in one process, strikes it at a point, and records its calls below [`DISK`].
     pub fn strike(&self, place: &Path, args: &[&str], point: Option<&Point>) -> Ended {
-        let disk = place.join(DISK).canonicalize().unwrap();
-        let file = place.join("calls");
-        fs::write(&file, "").unwrap();
-        let point = point.map(Point::setting);
-        let (folder, calls) = (disk.to_str().unwrap(), file.to_str().unwrap());
-        let mut watched = vec![("FAULT_FOLDER", folder), ("FAULT_CALLS", calls)];
-        watched.extend(point.as_deref().map(|point| ("FAULT_POINT", point)));
-        let mut ended = self.start(place, args, &watched);
-        let text = fs::read_to_string(&file).unwrap();
-        ended.calls = text.lines().map(|line| call(line, folder)).collect();
+        self.strike_in(place, args, 1, point.map(|point| (0, point)))
+            .remove(0)
+    }
+
+    /// Runs a command in `place` in so many processes, and strikes one of them at a point. Records the calls of all.
+    ///
+    /// The bank is in one folder before and after the command.
+    pub fn strike_in(
+        &self,
+        place: &Path,
+        args: &[&str],
+        processes: usize,
+        point: Option<(usize, &Point)>,
+    ) -> Vec<Ended> {
+        let children = self.start(place, args, processes, point);
+        let ended = self.wait(place, args, children);
+        processes::divide(&place.join(DISK), 1);
         ended
+    }
+
+    /// Starts a command as [`strike_in`](Self::strike_in) does, with each part in the folder of its process.
+    pub fn start(
+        &self,
+        place: &Path,
+        args: &[&str],
+        processes: usize,
+        point: Option<(usize, &Point)>,
+    ) -> Vec<Child> {
+        processes::divide(&place.join(DISK), processes);
+        let start = |process| {
+            let own = processes::arguments(args, process, processes);
+            let own: Vec<&str> = own.iter().map(String::as_str).collect();
+            let mut command = self.command(place, &own);
+            let point = point.filter(|(victim, _)| *victim == process);
+            let point = point.map(|(_, point)| point);
+            Self::watch(&mut command, place, &calls_file(place, process), point);
+            command.spawn().unwrap()
+        };
+        (0..processes).map(start).collect()
+    }
+
+    /// Waits for the processes of a command to end.
+    pub fn wait(&self, place: &Path, args: &[&str], children: Vec<Child>) -> Vec<Ended> {
+        let folder = place.canonicalize().unwrap().join(DISK);
+        let wait = |(process, child)| {
+            let mut ended = self.end(child, args);
+            let text = fs::read_to_string(calls_file(place, process)).unwrap();
+            let call = |line| call(line, folder.to_str().unwrap());
+            ended.calls = text.lines().map(call).collect();
+            ended
+        };
+        children.into_iter().enumerate().map(wait).collect()
     }
 }
 
-/// A line of `FAULT_CALLS`.
+/// The file of the calls of a process.
+fn calls_file(place: &Path, process: usize) -> PathBuf {
+    place.join(format!("calls-{process}"))
+}
+
+/// Waits until a command has stopped at the point where it was struck.
+pub fn until_stopped(child: &Child) {
+    let stat = format!("/proc/{}/stat", child.id());
+    let begun = Instant::now();
+    let is_stopped = || {
+        let stat = fs::read_to_string(&stat).unwrap();
+        let (_, after_name) = stat.rsplit_once(')').unwrap();
+        after_name.trim_start().starts_with('T')
+    };
+    while !is_stopped() {
+        assert!(begun.elapsed() < STOP, "it does not stop");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Lets a stopped command go on.
+pub fn resume(child: &Child) {
+    let resumed = Command::new("kill")
+        .args(["-CONT", &child.id().to_string()])
+        .status();
+    assert!(resumed.unwrap().success());
+}
+
+/// Parses a line of `FAULT_CALLS`.
 fn call(line: &str, folder: &str) -> Call {
     let struck = line.strip_suffix(" !");
     let mut words = struck.unwrap_or(line).splitn(4, ' ');

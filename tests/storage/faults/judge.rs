@@ -1,27 +1,31 @@
-//! Judges a bank after its command was interrupted and a file of it damaged, by the states that it
-//! may have.
+//! Judges a bank after a command on it was struck and a file of it damaged, by the states that it may have.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use seedbank_store::raw_tables;
+
 use super::findings::Findings;
 use super::injector::{DISK, Ended, Injector};
-use super::scenes::{Kind, Number, Scene};
+use super::processes::{PARTS, part};
+use super::scenes::{FORGOTTEN, Kind, Number, Operation};
 use super::state::State;
 use crate::support::folders::copy;
 
 /// A bank that is judged.
 pub struct Judged<'a> {
     pub injector: &'a Injector,
-    pub scene: &'a Scene,
+    pub operation: &'a Operation,
     /// Where commands run.
     pub place: &'a Path,
     /// The states that the bank may have: all that was acknowledged, and perhaps what was begun.
     pub now: BTreeSet<Number>,
+    /// The number of processes of commands that write.
+    pub processes: usize,
     /// Whether a file was damaged at random.
     pub is_damaged: bool,
-    /// Whether readers may see the state before what was stored and not published, without a word.
+    /// Whether readers may see the state before what was stored and not published, without a warning.
     pub may_be_older: bool,
     /// Whether commands must succeed without a repair: the command was killed, or it ended well, on
     /// a sound bank.
@@ -34,20 +38,20 @@ pub struct Judged<'a> {
 enum Seen {
     /// One of the states that the bank may have.
     State(Number),
-    /// Some other state, told for people.
+    /// Some other state: its number, if it is one of the operation, and how it differs.
     Other(Option<Number>, String),
-    /// Nothing, because of this.
+    /// Nothing, for this reason.
     Nothing(String),
 }
 
 impl Judged<'_> {
     fn bank(&self) -> PathBuf {
-        self.place.join(DISK).join(self.scene.bank())
+        self.place.join(DISK).join(self.operation.bank())
     }
 
     /// The bank as commands name it.
     fn name(&self) -> String {
-        format!("{DISK}/{}", self.scene.bank())
+        format!("{DISK}/{}", self.operation.bank())
     }
 
     fn run(&self, args: &[&str]) -> Ended {
@@ -58,13 +62,17 @@ impl Judged<'_> {
         match State::read(bank) {
             Err(e) => Seen::Nothing(format!("{e}: {:?}", std::error::Error::source(&e))),
             Ok(state) => {
-                let is_it = |number: &&Number| self.scene.states[**number] == state;
+                let is_it = |number: &&Number| self.operation.states[**number] == state;
                 if let Some(number) = self.now.iter().find(is_it) {
                     return Seen::State(*number);
                 }
-                let known = self.scene.states.iter().position(|known| *known == state);
+                let known = self
+                    .operation
+                    .states
+                    .iter()
+                    .position(|known| *known == state);
                 let expected = self.now.iter().next_back();
-                let unlike = expected.map(|number| state.unlike(&self.scene.states[*number]));
+                let unlike = expected.map(|number| state.unlike(&self.operation.states[*number]));
                 Seen::Other(
                     known,
                     format!("state {known:?}: {}", unlike.unwrap_or_default()),
@@ -73,8 +81,8 @@ impl Judged<'_> {
         }
     }
 
-    /// What readers see now, which must be a whole state, and none before what was acknowledged
-    /// without a warning. Returns why nothing can be read.
+    /// Looks at what readers see, which must be a whole state, and none before what was acknowledged without a warning.
+    /// Returns why nothing can be read.
     pub fn look(&mut self, when: &str) -> Option<String> {
         match self.see(&self.bank()) {
             Seen::State(number) => {
@@ -83,7 +91,7 @@ impl Judged<'_> {
                 None
             }
             Seen::Nothing(why) => {
-                if !self.is_damaged && self.scene.kind != Kind::Mends {
+                if !self.is_damaged && self.operation.kind != Kind::Repairs {
                     self.found.find(
                         "nothing can be read, and nothing was damaged",
                         format!("{when}: {why}"),
@@ -104,15 +112,17 @@ impl Judged<'_> {
                 }
                 let ended = self.run(&["status", &self.name()]);
                 if ended.status != Some(4) && ended.err.trim().is_empty() {
-                    self.found
-                        .find("an older state without a word", format!("{when}: {what}"));
+                    self.found.find(
+                        "an older state without a warning",
+                        format!("{when}: {what}"),
+                    );
                 }
                 None
             }
         }
     }
 
-    /// Whether a good state is there: the published one is, or a copy of the bank can be mended.
+    /// Whether there is a good state: the published one is good, or a copy of the bank can be repaired.
     fn is_good(&self) -> bool {
         if matches!(self.see(&self.bank()), Seen::State(_)) {
             return true;
@@ -126,13 +136,13 @@ impl Judged<'_> {
         matches!(seen, Seen::State(_))
     }
 
-    /// Finds it where a command took a good state away; returns whether one is there.
+    /// Reports it if a command removed the good state; returns whether there is one.
     fn keeps(&mut self, was_good: bool, ended: &Ended, what: &str) -> bool {
         let is_good = self.is_good();
         if was_good && !is_good {
             self.found.find(
                 "a good state was removed",
-                format!("by {what}: {}", ended.told()),
+                format!("by {what}: {}", ended.describe()),
             );
         }
         is_good
@@ -144,16 +154,18 @@ impl Judged<'_> {
         ended
     }
 
-    /// Runs a writer; where it is done, its result must follow from a state that the bank may have.
-    /// Where nothing can be read then, something must have been wrong that it could not know of, or
-    /// had no reason to look at: no state `was_good`, or it is a command with nothing to do.
+    /// Runs a writer. If it succeeds, its result must follow from a state that the bank may have. If nothing can be
+    /// read then, something was wrong that it could not know of, or had no reason to read: no state `was_good`, or it is
+    /// a command with nothing to do.
     fn write(&mut self, writer: usize, was_good: bool) -> Ended {
-        let ended = self.run(&self.scene.writer(writer));
+        let args = self.operation.writer(writer);
+        let mut all = (self.injector).strike_in(self.place, &args, self.processes, None);
+        let ended = all.remove(0);
         let refused = [4];
         let done: Vec<i32> = self
             .now
             .iter()
-            .map(|state| self.scene.next[&(*state, writer)].0)
+            .map(|state| self.operation.next[&(*state, writer)].0)
             .collect();
         let allowed: Vec<i32> = refused.iter().chain(&done).copied().collect();
         let class = match ended.status {
@@ -163,11 +175,11 @@ impl Judged<'_> {
         let status = self.found.status(class, &ended, &allowed);
         if status == Some(4) || status.is_none_or(|status| !done.contains(&status)) {
             if ended.err.contains("the change is stored") {
-                // It may come to light, or be lost with a word.
+                // It may be published later, or be lost with a warning.
                 let next = self
                     .now
                     .iter()
-                    .map(|state| self.scene.next[&(*state, writer)].1);
+                    .map(|state| self.operation.next[&(*state, writer)].1);
                 self.now = next.chain(self.now.iter().copied()).collect();
             }
             return ended;
@@ -176,7 +188,7 @@ impl Judged<'_> {
             Ok(left) => left,
             Err(e) => {
                 if was_good && writer == 0 {
-                    let what = format!("{e}: {}", ended.told());
+                    let what = format!("{e}: {}", ended.describe());
                     self.found
                         .find("a writer is done, and nothing can be read", what);
                 }
@@ -184,36 +196,88 @@ impl Judged<'_> {
             }
         };
         let follows = |state: &&Number| {
-            let (then, number) = self.scene.next[&(**state, writer)];
-            Some(then) == status && self.scene.states[number] == left
+            let (then, number) = self.operation.next[&(**state, writer)];
+            Some(then) == status && self.operation.states[number] == left
         };
         let from: Vec<Number> = self.now.iter().filter(follows).copied().collect();
         if from.is_empty() {
             let expected = self.now.iter().next_back().unwrap();
-            let expected = self.scene.next[&(*expected, writer)].1;
-            let unlike = left.unlike(&self.scene.states[expected]);
+            let expected = self.operation.next[&(*expected, writer)].1;
+            let unlike = left.unlike(&self.operation.states[expected]);
             self.found.find(
                 "a writer is done, and its result is no state that follows",
-                format!("{unlike}: {}", ended.told()),
+                format!("{unlike}: {}", ended.describe()),
             );
             return ended;
         }
         self.now = from
             .iter()
-            .map(|state| self.scene.next[&(*state, writer)].1)
+            .map(|state| self.operation.next[&(*state, writer)].1)
             .collect();
         ended
     }
 
+    /// Where a text is in the files of the bank, or in its tables.
+    fn find_text(&self, text: &str) -> Option<String> {
+        let has = |bytes: &[u8]| {
+            bytes
+                .windows(text.len())
+                .any(|part| part == text.as_bytes())
+        };
+        let bank = self.bank();
+        let mut folders = vec![bank.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if has(&fs::read(&path).unwrap()) {
+                    return Some(path.display().to_string());
+                }
+            }
+        }
+        let has_parts = self.operation.scene.has_parts();
+        for number in 0..if has_parts { PARTS } else { 1 } {
+            for (table, entries) in raw_tables(&part(&bank, number)).unwrap() {
+                if entries.iter().any(|(key, value)| has(key) || has(value)) {
+                    return Some(format!("{table} of part {number}"));
+                }
+            }
+        }
+        None
+    }
+
+    /// Once the site is forgotten and the bank is compacted, no file of the bank has its name.
+    fn judge_forgotten(&mut self) {
+        let mut now = self.now.iter();
+        let is_forgotten =
+            self.operation.name == "forget" && now.all(|state| self.operation.follows(*state));
+        if !is_forgotten || self.is_damaged {
+            return;
+        }
+        let compacted = self.run(&["compact", &self.name()]);
+        self.found.status("`compact` failed", &compacted, &[0]);
+        if let Some(place) = self.find_text(FORGOTTEN) {
+            self.found.find("a forgotten name remains", place);
+        }
+    }
+
     /// Checks, writes and repairs in turn.
     pub fn go_on(&mut self, writer: usize) {
+        self.check_and_write(writer);
+        if self.found.0.is_empty() {
+            self.judge_forgotten();
+        }
+    }
+
+    fn check_and_write(&mut self, writer: usize) {
         let unreadable = self.look("after the command");
         let was_good = self.is_good();
         let check = self.check();
         let is_clean = check.status == Some(0);
         if self.is_sound && !self.is_damaged && !is_clean {
             self.found
-                .find("undamaged, and `check` finds something", check.told());
+                .find("undamaged, and `check` finds something", check.describe());
         }
         if let Some(why) = unreadable.filter(|_| is_clean) {
             self.found
@@ -225,7 +289,7 @@ impl Judged<'_> {
         if !is_written && is_clean {
             self.found.find(
                 "`check` calls it good, and a writer refuses",
-                written.told(),
+                written.describe(),
             );
         }
         if !self.found.0.is_empty() {
@@ -241,7 +305,7 @@ impl Judged<'_> {
             if is_clean {
                 self.found.find(
                     "a writer is done, and then `check` finds something",
-                    check.told(),
+                    check.describe(),
                 );
             }
         }
@@ -249,15 +313,15 @@ impl Judged<'_> {
         let check = self.check();
         if is_good && check.status != Some(0) {
             self.found
-                .find("repaired, and `check` finds something", check.told());
+                .find("repaired, and `check` finds something", check.describe());
         }
-        // What was stored and not published has come to light.
+        // What was stored and not published may have been published.
         let is_written = is_written || self.now.iter().any(|state| *state > 1);
         if is_good && !is_written {
             let written = self.write(writer, true);
             if written.status == Some(4) {
                 self.found
-                    .find("no command makes it writable", written.told());
+                    .find("no command makes it writable", written.describe());
             }
             self.keeps(true, &written, "a writer after `repair`");
         }
@@ -274,17 +338,19 @@ impl Judged<'_> {
             .found
             .status("`repair` ended badly", &repaired, &[0, 4]);
         if status == Some(4) && was_good {
-            // What was begun and not acknowledged may be lost, if that is told.
+            // What was begun and not acknowledged may be lost, if that is reported.
             let is_whole = matches!(seen, Seen::State(_)) && self.now.len() == 1;
             if is_whole {
-                self.found
-                    .find("a loss is told, and nothing was lost", repaired.told());
+                self.found.find(
+                    "a loss is reported, and nothing was lost",
+                    repaired.describe(),
+                );
             }
             if let Seen::Other(Some(number), _) = self.see(&self.bank()) {
                 self.now = BTreeSet::from([number]);
             }
         }
-        // It publishes what is live, so that nothing is left to come to light.
+        // It publishes what is live, so that nothing else can appear later.
         if let Seen::State(number) = self.see(&self.bank()) {
             self.now = BTreeSet::from([number]);
         }

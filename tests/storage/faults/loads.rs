@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use seedbank::synth::SynthOptions;
 
 use super::injector::{Call, DISK, Injector, Point};
-use super::scenes::{Scene, small_bulk_load};
+use super::scenes::{Operation, small_bulk_load};
 use super::state::State;
 use crate::support::command::names;
 use crate::support::folders::{contents, copy};
@@ -20,7 +20,7 @@ use crate::support::scratch;
 struct Load {
     folder: tempfile::TempDir,
     injector: Injector,
-    scene: Scene,
+    operation: Operation,
     /// The calls of a load that nothing interrupts.
     calls: Vec<Call>,
 }
@@ -33,17 +33,17 @@ impl Load {
             eprintln!("SKIPPED {test}: no C compiler (cc)");
             return None;
         };
-        let scene = Scene::of_bulk_load(folder.path(), &injector, crawl);
+        let operation = Operation::of_bulk_load(folder.path(), &injector, crawl);
         let mut load = Self {
             folder,
             injector,
-            scene,
+            operation,
             calls: Vec::new(),
         };
         let counted = load.begin("counted");
         load.calls = load
             .injector
-            .strike(&counted, &load.scene.args(), None)
+            .strike(&counted, &load.operation.args(), None)
             .calls;
         Some(load)
     }
@@ -52,7 +52,7 @@ impl Load {
     fn begin(&self, name: &str) -> PathBuf {
         let place = self.folder.path().join(name);
         fs::create_dir(&place).unwrap();
-        copy(&self.scene.before, &place.join(DISK));
+        copy(&self.operation.before, &place.join(DISK));
         place
     }
 
@@ -81,8 +81,8 @@ impl Load {
         };
         let ended = self
             .injector
-            .strike(&place, &self.scene.args(), Some(&point));
-        assert!(ended.was_killed(), "{}", ended.told());
+            .strike(&place, &self.operation.args(), Some(&point));
+        assert!(ended.was_killed(), "{}", ended.describe());
         place
     }
 
@@ -93,9 +93,14 @@ impl Load {
         let published = place.join(DISK).join("bank/published");
         let before = contents(&published);
         let ended = self.injector.run(place, args);
-        assert_eq!(ended.status, Some(status), "{args:?}: {}", ended.told());
-        assert_eq!(contents(&published), before, "{args:?}: {}", ended.told());
-        ended.told()
+        assert_eq!(ended.status, Some(status), "{args:?}: {}", ended.describe());
+        assert_eq!(
+            contents(&published),
+            before,
+            "{args:?}: {}",
+            ended.describe()
+        );
+        ended.describe()
     }
 
     /// What readers see.
@@ -111,23 +116,23 @@ impl Load {
         // A file that is in is also a file of the live database, which may be read first.
         let is_named = found.contains(file) || found.contains("disk/bank/live/");
         assert!(is_named, "{file}: {found}");
-        self.keeps(place, &self.scene.args(), 4);
-        self.keeps(place, &self.scene.writer(0), 4);
-        assert!(Self::state(place) == self.scene.states[0]);
+        self.keeps(place, &self.operation.args(), 4);
+        self.keeps(place, &self.operation.writer(0), 4);
+        assert!(Self::state(place) == self.operation.states[0]);
         let repaired = self.injector.run(place, &["repair", "disk/bank"]);
-        assert_eq!(repaired.status, Some(0), "{}", repaired.told());
-        let told = repaired.told();
-        assert!(told.contains("again"), "{told}");
-        assert!(Self::state(place) == self.scene.states[0], "{told}");
+        assert_eq!(repaired.status, Some(0), "{}", repaired.describe());
+        let printed = repaired.describe();
+        assert!(printed.contains("again"), "{printed}");
+        assert!(Self::state(place) == self.operation.states[0], "{printed}");
         self.keeps(place, &["check", "disk/bank"], 0);
     }
 
     /// The load goes in and gives the state of one that nothing interrupted.
     #[track_caller]
     fn goes_in(&self, place: &Path) {
-        let ended = self.injector.run(place, &self.scene.args());
-        assert_eq!(ended.status, Some(0), "{}", ended.told());
-        assert!(Self::state(place) == self.scene.states[1]);
+        let ended = self.injector.run(place, &self.operation.args());
+        assert_eq!(ended.status, Some(0), "{}", ended.describe());
+        assert!(Self::state(place) == self.operation.states[1]);
         self.keeps(place, &["check", "disk/bank"], 0);
     }
 }
@@ -239,37 +244,46 @@ fn fails_late(load: &Load, sync: u64) {
     };
     let ended = load
         .injector
-        .strike(&place, &load.scene.args(), Some(&point));
-    eprintln!("sync {sync} and all later ones: {}", ended.told());
-    assert_eq!(ended.status, Some(1), "{sync}: {}", ended.told());
+        .strike(&place, &load.operation.args(), Some(&point));
+    eprintln!("sync {sync} and all later ones: {}", ended.describe());
+    assert_eq!(ended.status, Some(1), "{sync}: {}", ended.describe());
     // The message says that readers may see the change: the sync that failed can be the last one of all,
     // after `CURRENT` was replaced.
-    if !ended.told().contains("readers may not see it yet") {
+    if !ended.describe().contains("readers may not see it yet") {
         assert_eq!(contents(&published), before, "{sync}");
     }
 
     let check = load.injector.run(&place, &["check", "disk/bank"]);
-    let written = load.injector.run(&place, &load.scene.writer(0));
-    let told = format!("{sync}: {}; {}", check.told(), written.told());
+    let written = load.injector.run(&place, &load.operation.writer(0));
+    let printed = format!("{sync}: {}; {}", check.describe(), written.describe());
     if written.status == Some(4) {
-        assert_eq!(check.status, Some(4), "{told}");
-        assert_eq!(contents(&published), before, "{told}");
+        assert_eq!(check.status, Some(4), "{printed}");
+        assert_eq!(contents(&published), before, "{printed}");
         let repaired = load.injector.run(&place, &["repair", "disk/bank"]);
-        assert_eq!(repaired.status, Some(0), "{told}; {}", repaired.told());
-        assert!(repaired.told().contains("again"), "{}", repaired.told());
+        assert_eq!(
+            repaired.status,
+            Some(0),
+            "{printed}; {}",
+            repaired.describe()
+        );
+        assert!(
+            repaired.describe().contains("again"),
+            "{}",
+            repaired.describe()
+        );
         load.keeps(&place, &["check", "disk/bank"], 0);
-        let again = load.injector.run(&place, &load.scene.writer(0));
-        assert_eq!(again.status, Some(0), "{told}; {}", again.told());
+        let again = load.injector.run(&place, &load.operation.writer(0));
+        assert_eq!(again.status, Some(0), "{printed}; {}", again.describe());
     } else {
-        assert_eq!(written.status, Some(0), "{told}");
+        assert_eq!(written.status, Some(0), "{printed}");
     }
     // The load is in or not, and the further batch is.
     let left = Load::state(&place);
     let next: BTreeMap<_, _> = [0, 1]
-        .map(|state| (state, load.scene.next[&(state, 0)].1))
+        .map(|state| (state, load.operation.next[&(state, 0)].1))
         .into();
-    let is_next = |number: &usize| load.scene.states[*number] == left;
-    assert!(next.values().any(is_next), "{told}");
+    let is_next = |number: &usize| load.operation.states[*number] == left;
+    assert!(next.values().any(is_next), "{printed}");
     load.keeps(&place, &["check", "disk/bank"], 0);
     fs::remove_dir_all(place).unwrap();
 }
@@ -283,7 +297,7 @@ fn a_failed_sync_of_the_manifest_is_no_dead_end() {
     let syncs = late_syncs(&load);
     // As far through the load as the two of the issue.
     for part in [84, 96] {
-        let about = load.scene.counts["sync"] * part / 116;
+        let about = load.operation.counts[0]["sync"] * part / 116;
         let nearest = syncs.iter().min_by_key(|sync| sync.abs_diff(about));
         fails_late(&load, *nearest.unwrap());
     }

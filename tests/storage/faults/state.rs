@@ -37,18 +37,26 @@ fn hash<K: Key, V: Value>(
     Ok((table.name, hasher.finalize()))
 }
 
+/// Reads a table; an error if any of it cannot be read.
+fn read_all<K: Key, V: Value>(reader: &Reader, table: &Table<K, V>) -> Result<(), StoreError> {
+    for entry in reader.scan(table)? {
+        entry?;
+    }
+    Ok(())
+}
+
 impl State {
     /// What the published state holds; an error where any of it cannot be read.
     pub fn read(bank: &Path) -> Result<Self, StoreError> {
         let reader = &Reader::open(bank)?;
         let counters = reader.counters()?;
-        // Epochs and secrets differ from run to run.
-        for entry in reader.scan(&tables::META)? {
-            entry?;
-        }
-        for entry in reader.scan(&tables::BLOCKLIST)? {
-            entry?;
-        }
+        // Epochs, secrets and times of fetches differ from run to run.
+        read_all(reader, &tables::META)?;
+        read_all(reader, &tables::BLOCKLIST)?;
+        read_all(reader, &tables::FAILURES)?;
+        read_all(reader, &tables::YIELDS)?;
+        read_all(reader, &tables::FETCH_HISTORY)?;
+        read_all(reader, &tables::SEED_FETCHES)?;
         Ok(Self {
             last: (counters.batch, counters.refresh),
             tables: BTreeMap::from([
@@ -82,7 +90,6 @@ impl State {
                 hash(reader, &tables::ALIASES, |_| ())?,
                 hash(reader, &tables::ALIAS_REFERENCES, |_| ())?,
                 hash(reader, &tables::COMPONENT_CACHE, |_| ())?,
-                hash(reader, &tables::COMPONENT_CACHE_ORDER, |()| ())?,
                 hash(reader, &tables::NEAR_CORE_CACHE, |_| ())?,
                 hash(reader, &tables::CORE_ORIGINS, |_| ())?,
                 hash(reader, &tables::REACH, |_| ())?,

@@ -1,6 +1,6 @@
 //! The power is cut at any moment of the real command, and nothing that was acknowledged is lost.
 //!
-//! A kill leaves everything that the system was told; a power cut leaves what was synced, and any
+//! A kill leaves everything that was written; a power cut leaves what was synced, and any
 //! part of the rest. So the changes that commands make are recorded by a preloaded library
 //! (`trace.c`) and replayed up to a cut, on a model of a disk that knows which bytes and names last
 //! (`disk.rs`). What is then on the disk is recreated and judged (`judge.rs`). Bug classes: a file

@@ -23,17 +23,17 @@ pub struct Traced {
 const BULK: &[&str] = &["ingest", "../days/day-000.jsonl.zst", "--memory", "1M"];
 
 /// The disk before the bulk load, what the load does to it, and the bank's answers before it.
-fn bulk_load(told: &Traced) -> (Disk, &[Event], Vec<Option<Answers>>) {
-    let mut commands = told.story.commands.iter();
+fn bulk_load(traced: &Traced) -> (Disk, &[Event], Vec<Option<Answers>>) {
+    let mut commands = traced.story.commands.iter();
     let load = commands.position(|args| args == BULK).unwrap();
-    let mut parts = told
+    let mut parts = traced
         .events
         .split(|event| matches!(event, Event::Acknowledged));
-    let mut disk = told.disk.clone();
+    let mut disk = traced.disk.clone();
     for event in parts.by_ref().take(load).flatten() {
         disk.apply(event);
     }
-    let answers = vec![told.story.answers[load].clone()];
+    let answers = vec![traced.story.answers[load].clone()];
     (disk, parts.next().unwrap(), answers)
 }
 
@@ -71,7 +71,7 @@ impl Place {
         self.folder.path()
     }
 
-    /// The stories, told; `None` where there is no C compiler.
+    /// The traced stories; `None` where there is no C compiler.
     pub fn tell(&self, long: bool) -> Option<Vec<Traced>> {
         let first: &[&[&str]] = &[
             &["init"],
@@ -123,14 +123,14 @@ impl Place {
             &["refresh", "--plan", "sites", "--keep", "1"],
         ];
         let commands = [first, further].concat();
-        let mut told = vec![self.run("a new bank", "bank", &nothing, &commands)?];
-        told.push(self.run(in_place, "bank", &there, &first[..2])?);
+        let mut all = vec![self.run("a new bank", "bank", &nothing, &commands)?];
+        all.push(self.run(in_place, "bank", &there, &first[..2])?);
         let made = "a bank in folders that are made for it";
-        told.push(self.run(made, "year/month/bank", &nothing, &first[..2])?);
-        told.push(self.copied(&told[0])?);
-        told.push(self.recovery(&told[0])?);
-        told.push(self.repair(&told[0])?);
-        Some(told)
+        all.push(self.run(made, "year/month/bank", &nothing, &first[..2])?);
+        all.push(self.copied(&all[0])?);
+        all.push(self.recovery(&all[0])?);
+        all.push(self.repair(&all[0])?);
+        Some(all)
     }
 
     /// A bank from its creation on.
@@ -152,9 +152,9 @@ impl Place {
     }
 
     /// The live database has lost the end of its MANIFEST, and is rebuilt from what is published.
-    fn repair(&self, told: &Traced) -> Option<Traced> {
-        let mut disk = told.disk.clone();
-        for event in &told.events {
+    fn repair(&self, traced: &Traced) -> Option<Traced> {
+        let mut disk = traced.disk.clone();
+        for event in &traced.events {
             disk.apply(event);
         }
         let mut base = disk.after_crash(Kept::Everything);
@@ -169,15 +169,15 @@ impl Place {
             name: "a repair",
             bank: "bank",
             commands: vec![vec!["repair"]],
-            answers: vec![told.story.answers.last().cloned().flatten()],
+            answers: vec![traced.story.answers.last().cloned().flatten()],
             begins: Begins::Damaged,
         };
         self.trace(story, &base)
     }
 
     /// A bulk load into a bank that was copied without its empty folders.
-    fn copied(&self, told: &Traced) -> Option<Traced> {
-        let (disk, _, answers) = bulk_load(told);
+    fn copied(&self, traced: &Traced) -> Option<Traced> {
+        let (disk, _, answers) = bulk_load(traced);
         let mut base = disk.after_crash(Kept::Everything);
         let above = |path: &String| Some(path.rsplit_once('/')?.0.to_owned());
         let full: HashSet<String> = base.keys().filter_map(above).collect();
@@ -195,8 +195,8 @@ impl Place {
 
     /// The next command after a bulk load that was cut off when part of it had been taken in: it
     /// finishes the load.
-    fn recovery(&self, told: &Traced) -> Option<Traced> {
-        let (mut disk, events, answers) = bulk_load(told);
+    fn recovery(&self, traced: &Traced) -> Option<Traced> {
+        let (mut disk, events, answers) = bulk_load(traced);
         let mut left = 3;
         for event in events {
             disk.apply(event);

@@ -10,7 +10,7 @@
 //! | `growth` | the rules |
 //! | `side` | the hubs, or the authorities, of a region while a core grows |
 //! | `region` | growth in a region |
-//! | `share` | growth in a graph that several processes share |
+//! | `share` | growth in a graph that processes share |
 
 mod growth;
 mod region;
@@ -19,7 +19,9 @@ mod share;
 mod share_tests;
 mod side;
 
-use crate::graph::{HubGraph, Remaining};
+use std::collections::BTreeMap;
+
+use crate::graph::{HubShare, Remaining, Role};
 use crate::rank::Principal;
 use crate::watch::Interrupted;
 
@@ -27,17 +29,46 @@ use super::params::CoreParams;
 pub(super) use growth::Grown;
 use growth::{grow, is_complete};
 use region::RegionField;
-pub(super) use share::extract_shared;
+use share::ShareField;
 
-/// Extracts the core of a region. It has no hub only if the region has no link left.
+/// An extracted core, with what this process knows of it.
+pub(super) struct Extracted {
+    pub(super) grown: Grown,
+    /// The number of pages of the core in each local class, by role: hubs, authorities.
+    pub(super) pages: PagesOfClasses,
+}
+
+/// Numbers of pages by class: of hubs, of authorities.
+pub(super) type PagesOfClasses = [BTreeMap<u32, u32>; 2];
+
+const fn index(role: Role) -> usize {
+    match role {
+        Role::Hub => 0,
+        Role::Authority => 1,
+    }
+}
+
+/// Extracts the core of a region. It has no hub only if the region has no link left. All processes call it at the same time.
+///
+/// Of scores that are not exact, links and symmetry can decide a tie if the region is that of one process. In a region that
+/// processes share they do not; there the core is in doubt if the errors leave open whether the first page that may be tied
+/// with the best score is tied with it. That depends on the candidates alone, so doubt and error are the same for any number
+/// of processes.
 pub(super) fn extract(
-    graph: &HubGraph,
+    share: &HubShare,
     left: &Remaining,
     principal: &Principal,
     params: &CoreParams,
-) -> Result<Grown, Interrupted> {
-    grow(
-        RegionField::new(graph, left, principal, is_complete(params)),
-        params,
-    )
+) -> Result<Extracted, Interrupted> {
+    let is_complete = is_complete(params);
+    let (grown, pages) = if principal.region.is_shared() {
+        let mut field = ShareField::new(share, left, principal, is_complete);
+        let grown = grow(&mut field, params)?;
+        (grown, field.into_pages())
+    } else {
+        let mut field = RegionField::new(share.graph(), left, principal, is_complete);
+        let grown = grow(&mut field, params)?;
+        (grown, field.into_pages())
+    };
+    Ok(Extracted { grown, pages })
 }

@@ -7,6 +7,7 @@ use crate::watch::Interrupted;
 use super::super::candidates::{Chosen, Unclear, rivals};
 use super::growth::{Candidate, Field, Grown};
 use super::side::Side;
+use super::{PagesOfClasses, index};
 
 /// The required relative accuracy of the best score, from which the bound of a tie follows.
 const TIE_ACCURACY: f64 = 1e-3;
@@ -20,6 +21,7 @@ pub(super) struct RegionField<'a> {
     authorities: Side<'a>,
     /// The authorities that can be tied with the best one.
     rivals: Vec<u32>,
+    pages: PagesOfClasses,
 }
 
 impl<'a> RegionField<'a> {
@@ -51,7 +53,13 @@ impl<'a> RegionField<'a> {
                 authority,
             ),
             rivals,
+            pages: PagesOfClasses::default(),
         }
+    }
+
+    /// Returns the number of pages of the core in each class.
+    pub(super) fn into_pages(self) -> PagesOfClasses {
+        self.pages
     }
 
     const fn side(&self, role: Role) -> &Side<'a> {
@@ -106,7 +114,7 @@ impl<'a> RegionField<'a> {
     }
 }
 
-impl Field for RegionField<'_> {
+impl Field for &mut RegionField<'_> {
     /// Only `rivals` can be tied with the best authority.
     fn first(&mut self, grown: &mut Grown) -> Result<Option<Candidate>, Interrupted> {
         let rivals = std::mem::take(&mut self.rivals);
@@ -138,6 +146,12 @@ impl Field for RegionField<'_> {
         grown: &mut Grown,
     ) -> Result<(f64, f64), Interrupted> {
         let region = &self.principal.region;
+        let classes = match role {
+            Role::Hub => region.hubs(),
+            Role::Authority => region.authorities(),
+        };
+        let of_class = self.pages[index(role)].entry(classes[class as usize]);
+        *of_class.or_default() += 1;
         let (side, other, linked) = match role {
             Role::Hub => (&mut self.hubs, &mut self.authorities, region.rows()),
             Role::Authority => (&mut self.authorities, &mut self.hubs, region.citers()),

@@ -1,10 +1,10 @@
-//! Growth of a core in a graph that several processes share.
+//! Growth of a core in a graph that processes share.
 //!
 //! Each process has the candidates among its own classes. In each turn, all of them tell the others their best one, and take
 //! the best of all. Once a complete core can grow on one side only, its candidates do not change any more, and processes
 //! tell many at a time.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use crate::graph::codec::{Decoder, Encoder};
 use crate::graph::exchange::gather;
@@ -12,41 +12,15 @@ use crate::graph::{HubShare, NONE, Remaining, Role};
 use crate::rank::{Principal, TIED};
 use crate::watch::Interrupted;
 
-use super::super::candidates::{Unclear, rivals};
-use super::super::params::CoreParams;
-use super::growth::{Candidate, Field, Grown, grow, is_complete};
+use super::super::candidates::{BoundedScore, rivals};
+use super::growth::{Candidate, Field, Grown};
 use super::side::Side;
+use super::{PagesOfClasses, index};
 
 /// The most pages that a process offers at a time; few in unit tests.
 const MOST_OFFERED: usize = if cfg!(test) { 3 } else { 256 };
 
-/// An extracted core, with what this process knows of it.
-pub(in super::super) struct SharedCore {
-    pub(in super::super) grown: Grown,
-    /// The number of pages of the core in each local class, by role: hubs, authorities.
-    pub(in super::super) pages: [BTreeMap<u32, u32>; 2],
-}
-
-/// Extracts the core of a graph that several processes share. All processes call it at the same time.
-///
-/// The core is in doubt if the errors leave open which candidate has the best score, or whether one with a smaller page is
-/// tied with it. Unlike in [`extract`](super::extract), neither links nor symmetry decide that. So a core can be in doubt
-/// here that is not in doubt there, and can have other pages.
-pub(in super::super) fn extract_shared(
-    share: &HubShare,
-    left: &Remaining,
-    principal: &Principal,
-    params: &CoreParams,
-) -> Result<SharedCore, Interrupted> {
-    let mut field = ShareField::new(share, left, principal, is_complete(params));
-    let grown = grow(&mut field, params)?;
-    Ok(SharedCore {
-        grown,
-        pages: field.pages,
-    })
-}
-
-/// What a process offers: its best candidate.
+/// What a process offers: a candidate, and what it says about the others.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Offer {
     process: usize,
@@ -54,19 +28,15 @@ struct Offer {
     id: u32,
     page: u32,
     links: u32,
-    score: f64,
-    error: f64,
-    /// The largest score of its candidates.
-    top: f64,
-    top_error: f64,
-    /// An upper bound on the scores of all of its candidates, whatever the errors.
-    highest: f64,
-    /// Whether the errors leave open if it is tied with the best score; of a best page, if one with a smaller number is.
-    is_unclear: bool,
+    own: BoundedScore,
+    /// Bounds on the best score of the process: it has a candidate with at least this score whatever the errors, and none
+    /// can have a larger one than that.
+    least: f64,
+    most: f64,
 }
 
 /// The share of a process while a core grows.
-struct ShareField<'a> {
+pub(super) struct ShareField<'a> {
     share: &'a HubShare,
     hubs: Side<'a>,
     authorities: Side<'a>,
@@ -79,7 +49,7 @@ struct ShareField<'a> {
     queue: Queue,
     /// The last candidate returned.
     last: Option<Offer>,
-    pages: [BTreeMap<u32, u32>; 2],
+    pages: PagesOfClasses,
 }
 
 /// What processes offer, in the order in which each of them would take its pages.
@@ -102,40 +72,28 @@ impl Queue {
     }
 }
 
-/// Returns the offer of a process that has the largest score; of equal ones, that with the largest error.
-fn top<'a>(offers: impl Iterator<Item = &'a Offer>) -> Option<&'a Offer> {
-    let by_score = |a: &Offer, b: &Offer| a.top.total_cmp(&b.top);
-    let by_error = |a: &Offer, b: &Offer| a.top_error.total_cmp(&b.top_error);
-    offers.max_by(|a, b| by_score(a, b).then(by_error(a, b)))
-}
-
-/// Returns the best of the first pages of all processes. Returns `None` if there are no pages, and if processes must look
-/// again for pages that are tied with the best score of all.
+/// Returns the best of the first pages of all processes, if it is the best whatever the errors.
+///
+/// Each process offers its first page among those that may be tied with its own best score. Every page that may be tied with
+/// the best score of all is among those of its process, since that score is not smaller. So no page before the first offered
+/// one may be tied, and that one is the best if it is certainly tied.
 fn best<'a>(first: impl Iterator<Item = &'a Offer> + Clone) -> Option<Offer> {
-    let top = top(first.clone())?;
-    let possible = (top.top - top.top_error) * (1.0 - TIED);
-    let tied = (top.top + top.top_error) * (1.0 - TIED);
-    let mut rivals = first.filter(|of| of.highest >= possible);
-    // What is tied with the best of a process may not be tied with the best of all, and the reverse if it is unclear.
-    let is_decided = |of: &Offer| !of.is_unclear && of.score - of.error >= tied;
-    if !rivals.clone().all(is_decided) {
-        return None;
-    }
-    let first = rivals.next().copied();
-    rivals.fold(first, |best, of| {
-        best.filter(|best| best.page < of.page).or(Some(*of))
-    })
+    let least = first.clone().map(|of| of.least).reduce(f64::max)?;
+    let most = first.clone().map(|of| of.most).reduce(f64::max)?;
+    first
+        .filter(|of| of.most >= tied_with(least))
+        .min_by_key(|of| of.page)
+        .filter(|of| of.own.least() >= tied_with(most))
+        .copied()
 }
 
-const fn index(role: Role) -> usize {
-    match role {
-        Role::Hub => 0,
-        Role::Authority => 1,
-    }
+/// The smallest score that is tied with a best one.
+fn tied_with(best: f64) -> f64 {
+    best * (1.0 - TIED)
 }
 
 impl<'a> ShareField<'a> {
-    fn new(
+    pub(super) fn new(
         share: &'a HubShare,
         left: &'a Remaining,
         principal: &'a Principal,
@@ -166,6 +124,11 @@ impl<'a> ShareField<'a> {
         }
     }
 
+    /// Returns the number of pages of the core in each local class.
+    pub(super) fn into_pages(self) -> PagesOfClasses {
+        self.pages
+    }
+
     const fn side(&self, role: Role) -> &Side<'a> {
         match role {
             Role::Hub => &self.hubs,
@@ -180,64 +143,29 @@ impl<'a> ShareField<'a> {
         }
     }
 
-    /// Returns an own candidate as an offer, given the class with the largest score and a bound on all scores.
-    fn own(
-        &self,
-        role: Role,
-        class: u32,
-        (best, highest): (u32, f64),
-        is_unclear: bool,
-    ) -> Option<Offer> {
+    /// Returns an own candidate as an offer, with bounds on the best score.
+    fn own(&self, role: Role, class: u32, (least, most): (f64, f64)) -> Option<Offer> {
         let share = self.share;
         let side = self.side(role);
         let (page, links) = side.candidates.at(class);
-        let (class, best) = (class as usize, best as usize);
         Some(Offer {
             process: share.communicator().process(),
-            id: share.side(role).ids().get(class).copied()?,
+            id: share.side(role).ids().get(class as usize).copied()?,
             page,
             links,
-            score: side.scores[class],
-            error: side.errors[class],
-            top: side.scores[best],
-            top_error: side.errors[best],
-            highest,
-            is_unclear,
+            own: side.score(class),
+            least,
+            most,
         })
     }
 
-    /// Returns the best own candidate.
+    /// Returns the own candidate with the smallest page that may be tied with the best own score.
     fn own_best(&self, role: Role, need: u32) -> Option<Offer> {
-        let Side {
-            candidates,
-            scores,
-            errors,
-            ..
-        } = self.side(role);
-        let chosen = candidates.best(need)?;
-        let least = scores[chosen.best as usize] - errors[chosen.best as usize];
-        let may_be_taken = |class: &u32| {
-            let highest = scores[*class as usize] + errors[*class as usize];
-            candidates.at(*class).0 < chosen.page || highest > least
-        };
-        let is_unclear = match &chosen.unclear {
-            Unclear::Few(few) => few.iter().any(may_be_taken),
-            Unclear::Many => true,
-        };
-        let best = (chosen.best, chosen.highest);
-        self.own(role, chosen.position, best, is_unclear)
-    }
-
-    /// Returns the own candidates with the smallest pages that are, or may be, tied with the best score of all, and the
-    /// number of those that may exceed it.
-    fn own_tied(&self, role: Role, need: u32, (best, error): (f64, f64)) -> (Vec<Offer>, u32) {
-        let tied = self.side(role).candidates.tied_with(best, error, need);
-        let [clear, unclear] =
-            [(tied.clear, false), (tied.unclear, true)].map(|(class, is_unclear)| {
-                class.and_then(|at| self.own(role, at, (at, best), is_unclear))
-            });
-        let offers = clear.into_iter().chain(unclear).collect();
-        (offers, tied.possible_winners)
+        let side = self.side(role);
+        let (top, most) = side.candidates.top(need)?;
+        let least = side.score(top).least();
+        let class = side.candidates.first_possible(tied_with(least), need)?;
+        self.own(role, class, (least, most))
     }
 
     /// Returns what all processes offer. `has_more` says whether this one has more pages than it offers.
@@ -245,10 +173,10 @@ impl<'a> ShareField<'a> {
         let mut message = Encoder::default();
         message.number(has_more.into());
         for own in own {
-            for number in [own.id, own.page, own.links, own.is_unclear.into()] {
+            for number in [own.id, own.page, own.links] {
                 message.number(number.into());
             }
-            let scores = [own.score, own.error, own.top, own.top_error, own.highest];
+            let scores = [own.own.score, own.own.error, own.least, own.most];
             message
                 .0
                 .extend(scores.into_iter().flat_map(f64::to_le_bytes));
@@ -311,28 +239,56 @@ impl<'a> ShareField<'a> {
         let own = self.own_best(role, need);
         let offers = self.exchange(own.as_slice(), false)?.offers;
         let offers = offers.iter().flatten();
-        if let Some(best) = best(offers.clone()) {
-            return Ok(Some(best));
+        match best(offers.clone()) {
+            None if offers.count() > 0 => self.best_of_exact_bounds(role, need, grown),
+            best => Ok(best),
         }
-        let Some(&Offer { top, top_error, .. }) = top(offers) else {
+    }
+
+    /// Returns the best candidate of all processes, where the bounds that they offer do not decide it. Finds exact bounds.
+    fn best_of_exact_bounds(
+        &self,
+        role: Role,
+        need: u32,
+        grown: &mut Grown,
+    ) -> Result<Option<Offer>, Interrupted> {
+        let candidates = &self.side(role).candidates;
+        let offers = |class: Option<u32>, bounds| -> Result<Vec<Offer>, Interrupted> {
+            let own = class.and_then(|class| self.own(role, class, bounds));
+            let offers = self.exchange(own.as_slice(), false)?.offers;
+            Ok(offers.into_iter().flatten().collect())
+        };
+        let first = |offers: Vec<Offer>| offers.into_iter().min_by_key(|of| of.page);
+        let largest = |of: &[Offer], value: fn(&Offer) -> f64| {
+            of.iter().map(value).fold(f64::NEG_INFINITY, f64::max)
+        };
+        let top = candidates.top(need).map(|(class, _)| class);
+        let least = candidates.largest_least(need).unwrap_or_default();
+        let tops = offers(top, (least, least))?;
+        let top = tied_with(largest(&tops, |of| of.own.score));
+        let bounds = (tied_with(largest(&tops, |of| of.least)), top);
+        // The first page that may be tied with the best score is the best if it is tied with every other one, whatever the
+        // errors.
+        let possible = candidates.first_possible(bounds.0, need);
+        let Some(possible) = first(offers(possible, bounds)?) else {
             return Ok(None);
         };
-        let (own, possible_winners) = self.own_tied(role, need, (top, top_error));
-        let offers = self.exchange(&own, false)?.offers;
-        let [possible_winners] = self.share.sum([possible_winners.into()])?;
-        let (unclear, clear): (Vec<Offer>, Vec<Offer>) =
-            offers.into_iter().flatten().partition(|of| of.is_unclear);
-        let best = clear.into_iter().min_by_key(|of| of.page);
-        if let Some(best) = best {
-            // One with the largest score is taken even if it may not be the best.
-            let is_clear = best.score - best.error >= (top + top_error) * (1.0 - TIED);
-            if unclear.iter().any(|of| of.page < best.page)
-                || possible_winners > u64::from(!is_clear)
-            {
-                grown.doubt(top_error);
-            }
-        }
-        Ok(best)
+        let class = self.share.local(role, possible.process, possible.id);
+        let rival = candidates.largest_most(need, class.unwrap_or(NONE));
+        let rivals = offers(rival, bounds)?.into_iter().map(|of| of.own);
+        let rival = rivals.max_by(|a, b| {
+            let by_score = || a.score.total_cmp(&b.score);
+            let by_error = || a.error.total_cmp(&b.error);
+            let by_most = a.most().total_cmp(&b.most());
+            by_most.then_with(by_score).then_with(by_error)
+        });
+        let rival = rival.filter(|of| possible.own.least() < tied_with(of.most()));
+        let Some(rival) = rival else {
+            return Ok(Some(possible));
+        };
+        grown.doubt(possible.own.error.max(rival.error));
+        // In doubt, the best candidate is the one by the scores without their errors.
+        Ok(first(offers(candidates.first_scored(top, need), bounds)?))
     }
 }
 
@@ -351,12 +307,12 @@ fn read_offers(process: usize, message: &mut Decoder<'_>) -> Option<(VecDeque<Of
             id: message.index()?,
             page: message.index()?,
             links: message.index()?,
-            is_unclear: message.number()? != 0,
-            score: float(message)?,
-            error: float(message)?,
-            top: float(message)?,
-            top_error: float(message)?,
-            highest: float(message)?,
+            own: BoundedScore {
+                score: float(message)?,
+                error: float(message)?,
+            },
+            least: float(message)?,
+            most: float(message)?,
         });
     }
     Some((offers, has_more))
@@ -404,7 +360,8 @@ impl Field for &mut ShareField<'_> {
         let Some(offer) = self.last.take() else {
             return Err(share.malformed());
         };
-        let mut linked = Vec::new();
+        let mut linked = &[][..];
+        let of_own: Vec<u32>;
         if let Some(class) = Some(class).filter(|class| *class != NONE) {
             let lists = match role {
                 Role::Hub => share.graph().rows(),
@@ -414,12 +371,17 @@ impl Field for &mut ShareField<'_> {
             if offer.process == share.communicator().process() {
                 self.side_mut(role).take(class, page);
             }
-            let own = share.side(role.other()).own();
-            let of_class = lists.list(class).iter().copied();
-            linked.extend(of_class.filter(|class| own.contains(class)));
+            let other = share.side(role.other());
+            let own = other.own();
+            linked = lists.list(class);
+            if own.len() < other.len() {
+                let of_class = linked.iter().copied();
+                of_own = of_class.filter(|class| own.contains(class)).collect();
+                linked = &of_own;
+            }
         }
         grown.visits += linked.len() as u64;
-        self.side_mut(role.other()).link(&linked, taken);
-        Ok((offer.score, offer.error))
+        self.side_mut(role.other()).link(linked, taken);
+        Ok((offer.own.score, offer.own.error))
     }
 }

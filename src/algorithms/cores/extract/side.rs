@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::graph::NONE;
 
-use super::super::candidates::Candidates;
+use super::super::candidates::{BoundedScore, Candidates};
 
 /// The state of one role: hubs or authorities.
 pub(super) struct Side<'a> {
@@ -39,6 +39,13 @@ impl<'a> Side<'a> {
             fitting: rivals.map(|_| Vec::new()),
             taken: BTreeMap::new(),
             next: Box::new(next),
+        }
+    }
+
+    pub(super) fn score(&self, position: u32) -> BoundedScore {
+        BoundedScore {
+            score: self.scores[position as usize],
+            error: self.errors[position as usize],
         }
     }
 

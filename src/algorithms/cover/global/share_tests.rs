@@ -13,6 +13,7 @@ use super::samples::{SmallWeb, large, webs};
 use super::*;
 use crate::communicator::{Communicator, of_threads};
 use crate::graph::{Csr, number};
+use crate::properties::repeatable;
 use crate::watch::{Unwatched, Watch};
 
 /// What a graph is made of, whatever its shares.
@@ -303,7 +304,7 @@ fn plans() -> impl Strategy<Value = WebChoice> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(repeatable(400))]
 
     #[test]
     fn any_number_of_processes_selects_the_same(

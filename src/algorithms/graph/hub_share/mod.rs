@@ -11,11 +11,12 @@
 
 mod build;
 mod components;
-mod gather;
+mod part;
 mod removal;
 mod sparse;
 #[cfg(test)]
 pub(crate) mod tests;
+mod whole;
 
 use std::fmt;
 use std::ops::Range;
@@ -32,7 +33,7 @@ use crate::watch::Interrupted;
 
 pub(crate) use build::collector;
 pub use components::ShareComponents;
-pub(crate) use gather::OfClasses;
+pub(crate) use part::PlacesInPart;
 
 /// The number of slices of classes.
 pub(crate) const SLICES: usize = 64;
@@ -105,7 +106,17 @@ impl ShareSide {
 
     /// Returns whether another process knows the class: it is a ghost, or has a mirror.
     pub(crate) fn is_known_elsewhere(&self, class: u32) -> bool {
-        class >= self.own || !self.places.list(class).is_empty()
+        class >= self.own || !self.mirrors_of(class).is_empty()
+    }
+
+    /// Returns the mirrors of an own class, as places in the list of all mirrors.
+    fn mirrors_of(&self, class: u32) -> &[u32] {
+        // A process that has the whole graph has no such lists.
+        if self.places.is_empty() {
+            &[]
+        } else {
+            self.places.list(class)
+        }
     }
 
     /// Returns the ghosts that belong to a process.
@@ -130,6 +141,11 @@ impl HubShare {
     #[must_use]
     pub const fn graph(&self) -> &HubGraph {
         &self.graph
+    }
+
+    /// Returns whether this process has the whole graph, so that it sends no messages.
+    fn is_whole(&self) -> bool {
+        self.communicator.processes() == 1
     }
 
     /// Returns the processes.
@@ -182,6 +198,9 @@ impl HubShare {
         values: &mut [f64],
         slices: &[f64],
     ) -> Result<f64, Interrupted> {
+        if self.is_whole() {
+            return Ok(slices.iter().fold(0.0, |sum, of_slice| sum + of_slice));
+        }
         let side = self.side(role);
         let message = |mirrors: &Vec<u32>| {
             let mut message = Vec::with_capacity(8 * (slices.len() + mirrors.len()));
@@ -218,6 +237,15 @@ impl HubShare {
         role: Role,
         of_slice: impl FnMut(Range<usize>) -> [f64; N],
     ) -> Result<[f64; N], Interrupted> {
+        if self.is_whole() {
+            let mut all = [0.0; N];
+            for sums in self.side(role).slices().map(of_slice) {
+                for (sum, of_slice) in all.iter_mut().zip(sums) {
+                    *sum += of_slice;
+                }
+            }
+            return Ok(all);
+        }
         let mut message = Encoder::default();
         for sums in self.side(role).slices().map(of_slice) {
             message
@@ -240,34 +268,6 @@ impl HubShare {
         Ok(sums)
     }
 
-    /// Returns sums over all processes, as [`HubShare::sum_slices`] does. `of_slice` returns `length` sums.
-    pub(crate) fn sum_slice_lists(
-        &self,
-        role: Role,
-        length: usize,
-        of_slice: impl FnMut(Range<usize>) -> Vec<f64>,
-    ) -> Result<Vec<f64>, Interrupted> {
-        if length == 0 {
-            return Ok(Vec::new());
-        }
-        let mut message = Encoder::default();
-        let slices = self.side(role).slices().map(of_slice);
-        message
-            .0
-            .extend(slices.flatten().flat_map(f64::to_le_bytes));
-        let mut sums = vec![0.0; length];
-        for message in gather(self.communicator(), message)? {
-            let (numbers, rest) = message.as_chunks::<8>();
-            if !rest.is_empty() || !numbers.len().is_multiple_of(length) {
-                return Err(self.malformed());
-            }
-            for (bytes, at) in numbers.iter().zip((0..length).cycle()) {
-                sums[at] += f64::from_le_bytes(*bytes);
-            }
-        }
-        Ok(sums)
-    }
-
     /// Returns the sums of counts over all processes. A sum that does not fit is the largest number.
     pub(crate) fn sum<const N: usize>(&self, own: [u64; N]) -> Result<[u64; N], Interrupted> {
         self.fold(own, u64::saturating_add)
@@ -283,6 +283,9 @@ impl HubShare {
         own: [u64; N],
         both: impl Fn(u64, u64) -> u64,
     ) -> Result<[u64; N], Interrupted> {
+        if self.is_whole() {
+            return Ok(own);
+        }
         let mut message = Encoder::default();
         for number in own {
             message.number(number);

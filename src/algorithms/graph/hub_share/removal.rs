@@ -3,7 +3,7 @@
 use super::HubShare;
 use crate::graph::codec::{Decoder, Encoder};
 use crate::graph::exchange::gather;
-use crate::graph::remaining::Remaining;
+use crate::graph::remaining::{Remaining, Touched};
 use crate::graph::role::Role;
 use crate::watch::Interrupted;
 
@@ -105,6 +105,15 @@ impl HubShare {
 }
 
 impl Losses {
+    /// Returns the classes without the numbers of pages.
+    pub(crate) fn touched(&self) -> Touched {
+        let classes = |losses: &[Loss]| losses.iter().map(|of| of.0).collect();
+        Touched {
+            hubs: classes(&self.hubs),
+            authorities: classes(&self.authorities),
+        }
+    }
+
     fn side(&mut self, role: Role) -> &mut Vec<Loss> {
         match role {
             Role::Hub => &mut self.hubs,

@@ -6,6 +6,7 @@ use super::*;
 use crate::communicator::of_threads;
 use crate::graph::{Csr, Remaining, Rows, WeakComponents};
 use crate::page::PageId;
+use crate::properties::repeatable;
 
 /// Rows of pages below this number, each with its carriers and targets.
 pub(crate) type Links = Vec<(BTreeSet<u32>, BTreeSet<u32>)>;
@@ -75,7 +76,7 @@ fn ids(members: &Csr) -> Vec<u32> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(repeatable(200))]
 
     #[test]
     fn shares_have_the_classes_of_the_whole_graph(links in links(40), processes in 1_usize..6) {

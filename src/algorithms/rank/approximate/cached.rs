@@ -4,7 +4,7 @@ use super::super::cached_steps::{Origin, Step};
 use super::super::densest_part::Place;
 use super::super::quantize;
 use super::weights::Proof;
-use super::{Approximate, Candidate, TIGHTENING_ROOM};
+use super::{Candidate, Found, RegionSolver, TIGHTENING_ROOM};
 use crate::graph::Role;
 use crate::watch::Interrupted;
 
@@ -19,7 +19,7 @@ const MAX_UNSTORED: f64 = 1.0 / 32.0;
 /// Share by which the quotient of a place may decrease before its turn.
 const DECREASE_ALLOWANCE: f64 = 1e-3;
 
-impl Approximate {
+impl RegionSolver {
     /// Returns the remaining place of cached scores; `None` if no hub links to it.
     pub(super) fn place_of(&mut self, step: &Step) -> Result<Option<Place>, Interrupted> {
         let x = self.scores(step);
@@ -61,6 +61,29 @@ impl Approximate {
             y[at as usize] = quantize::weight(code);
         }
         y
+    }
+
+    /// Takes the next cached step of an unchanged region. Damaged steps are dropped, and later ones with them.
+    pub(super) fn next_unchanged(&mut self) -> Result<Option<Found>, Interrupted> {
+        let Some((step, bound)) = self.unchanged.pop_front() else {
+            return Ok(None);
+        };
+        // No bound is below a quotient.
+        if let Some(place) = self.place_of(&step)?
+            && bound >= place.lambda
+        {
+            self.upper = self.upper.min(bound);
+            if self.is_within_bound(place.lambda) {
+                self.starts = vec![place.hubs.clone()];
+                return Ok(Some(Found {
+                    step,
+                    place,
+                    origin: Origin::Proven,
+                }));
+            }
+        }
+        self.unchanged.clear();
+        Ok(None)
     }
 
     /// Takes the next cached step, if it is within the bound.

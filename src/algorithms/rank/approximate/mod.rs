@@ -1,7 +1,7 @@
-//! A place whose sigma is proved to be within a given share of the largest, reusing the steps of a
-//! previous run as long as they hold.
+//! Cores within a bound: places whose sigma is proved to be within a given share of the largest, region by region
+//! ([`by_region`]), reusing the steps of a previous run.
 //!
-//! With `G` the remaining graph and `M = A^T A` its matrix, a step needs a vector `x >= 0` and a
+//! With `G` the remaining graph of a region and `M = A^T A` its matrix, a step needs a vector `x >= 0` and a
 //! bound `mu`: `lambda = |A x|^2 / |x|^2` is at most the largest eigenvalue of `M`, which is at
 //! most `mu`. The step is accepted if `lambda >= (1 - P)^2 mu`. Removing pages only lowers
 //! eigenvalues, so a bound holds for all later steps, and the smallest one so far applies.
@@ -16,7 +16,10 @@
 //! the weight of `b`. `M y <= mu y` is then tested entry by entry with the quantised `y`, and
 //! entries that violate it are raised.
 //!
-//! **A cached step** has the `x` and `y` of the same step of the previous run, without removed
+//! **A cached step of an unchanged region** has the `x` and the bound of the same step of the previous run, on the same
+//! remaining graph. Only `|A x|` is computed.
+//!
+//! **A cached step of a changed region** has the `x` and `y` of the same step of the previous run, without removed
 //! pages. If the current bound is enough, only `|A x|` is computed; otherwise `M y`, in one pass.
 //! `y` may be raised where the graph changed, up to a bound that is also small enough for the
 //! following steps. A step without a `y` uses that of the last step that had one. If that proves
@@ -35,17 +38,19 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::graph::{HubGraph, HubShare, NONE, Remaining, Role, Touched, number};
+use crate::graph::{HubShare, Remaining, Role, Touched};
 use crate::watch::{Interrupted, Watch};
 
+mod by_region;
 mod cached;
 mod place;
 mod weights;
 
-use super::cached_steps::{CachedSteps, Groups, Origin, ProvenStep, Step, nonzero_codes};
+pub use by_region::Approximate;
+
+use super::cached_steps::{Origin, RegionSteps, Step, nonzero_codes};
 use super::densest_part::Place;
 use super::quantize;
-use super::ranker::{Next, Ranker};
 use super::region::Region;
 use super::region_share::RegionShare;
 use super::single_vector_lanczos::Recurrence;
@@ -92,19 +97,31 @@ const ROUNDING: f64 = 1e-12;
 /// A cached step that may come next: its index and its quotient `|A x|^2 / |x|^2`.
 type Candidate = (usize, f64);
 
-/// Takes cores from places whose sigma is proved to be near the largest.
+/// A step that was found.
 #[derive(Debug)]
-pub struct Approximate {
+pub(super) struct Found {
+    step: Step,
+    place: Place,
+    origin: Origin,
+}
+
+/// Finds the steps of a region.
+#[derive(Debug)]
+struct RegionSolver {
     /// `(1 - P)^2`.
     share: f64,
     /// The same for computed steps, with a part of P, so that they remain valid for some days.
     computed_share: f64,
-    /// The whole graph, with the numbers of remaining pages.
+    graph: Arc<HubShare>,
+    /// The region, with the numbers of remaining pages.
     region: Region,
-    /// Upper bound on the largest eigenvalue of the remaining graph.
+    /// Upper bound on the largest eigenvalue of the remaining graph of the region.
     upper: f64,
     /// Start vectors on the hubs.
     starts: Vec<Vec<f64>>,
+    /// The cached steps of an unchanged region, with their bounds.
+    unchanged: VecDeque<(Step, f64)>,
+    /// The cached steps of a changed region.
     cached: VecDeque<Step>,
     /// Weights of the last cached step that had any, after raising: steps without weights share its
     /// bound.
@@ -118,67 +135,55 @@ pub struct Approximate {
     /// are left alone.
     misses: u32,
     pause: u32,
-    pending: Option<(Step, f64, Origin)>,
     pool: BufferPool,
     scratch: Scratch,
-    steps: Vec<ProvenStep>,
     work: Work,
 }
 
-impl Approximate {
-    /// Returns a ranker of this graph whose sigmas are at least `1 - share` times the largest;
-    /// `cached` has the steps of the previous run.
-    #[must_use]
-    pub fn new(graph: &HubGraph, left: &Remaining, share: f64, cached: &CachedSteps) -> Self {
-        let mut position = vec![NONE; graph.authority_members().len()];
-        let hubs: Vec<u32> = (0..number(graph.hub_members().len())).collect();
-        let mut work = Work::default();
-        let region = Region::gather(graph, left, &hubs, &mut position, &mut work);
-        let groups = Groups::new(graph, &region, &cached.groups);
-        let steps = cached.steps.iter();
-        let cached = steps.map(|step| Step::from_cached(&groups, step)).collect();
-        Self::of_region(region, share, cached, work)
-    }
-
-    /// Returns a ranker of the graph that several processes share. All of them call its functions at the same time, with
-    /// the same `cached`.
-    pub(crate) fn of_share(
-        share: &Arc<HubShare>,
+impl RegionSolver {
+    /// Returns a solver of the pages that are left of a graph, whose sigmas are at least `1 - within` times the largest.
+    /// `largest_row_sum` is the one of the region, as a product returned it, and `places` has the place of each class of
+    /// `cached` in the graph. All processes call its functions at the same time.
+    fn new(
+        graph: &Arc<HubShare>,
         left: &Remaining,
         within: f64,
-        cached: &CachedSteps,
+        largest_row_sum: f64,
+        cached: RegionSteps,
+        places: impl Fn(u32) -> Option<u32>,
     ) -> Result<Self, Interrupted> {
-        let region = Region::of_share(RegionShare::new(Arc::clone(share))?, left);
-        let groups = Groups::new(share.graph(), &region, &cached.groups);
-        let steps = cached.steps.iter().map(|step| {
-            let mut step = Step::from_cached(&groups, step);
+        let region = Region::of_share(RegionShare::new(Arc::clone(graph))?, left);
+        let mut unchanged = VecDeque::new();
+        let mut changed = VecDeque::new();
+        for step in cached.steps {
+            let bound = step.bound;
+            let mut step = Step::from_cached(step, &places);
             step.complete(&region)?;
-            Ok(step)
-        });
-        let cached = steps.collect::<Result<_, _>>()?;
-        Ok(Self::of_region(region, within, cached, Work::default()))
-    }
-
-    fn of_region(region: Region, share: f64, cached: VecDeque<Step>, work: Work) -> Self {
-        Self {
-            share: (1.0 - share) * (1.0 - share),
-            computed_share: (1.0 - COMPUTED_SHARE * share) * (1.0 - COMPUTED_SHARE * share),
-            upper: f64::INFINITY,
+            if cached.is_unchanged {
+                unchanged.push_back((step, bound));
+            } else {
+                changed.push_back(step);
+            }
+        }
+        Ok(Self {
+            share: (1.0 - within) * (1.0 - within),
+            computed_share: (1.0 - COMPUTED_SHARE * within) * (1.0 - COMPUTED_SHARE * within),
+            upper: largest_row_sum * (1.0 + region.rounding()),
             starts: Vec::new(),
-            cached,
+            unchanged,
+            cached: changed,
             latest_weights: Vec::new(),
             has_weights: false,
             failures: 0,
             skips: 0,
             misses: 0,
             pause: 0,
-            pending: None,
             pool: BufferPool::default(),
             scratch: Scratch::default(),
-            steps: Vec::new(),
-            work,
+            work: Work::default(),
+            graph: Arc::clone(graph),
             region,
-        }
+        })
     }
 
     /// Returns whether a place is accepted under the current bound.
@@ -231,18 +236,12 @@ impl Approximate {
     /// accepted; `None` if no link is left. There are candidates only if cached steps are tried.
     fn compute(
         &mut self,
-        graph: &HubGraph,
         left: &Remaining,
         tries_cached: bool,
         watch: &dyn Watch,
     ) -> Result<Option<(Step, Place, Vec<Candidate>)>, Interrupted> {
         if !self.region.has_links()? {
             return Ok(None);
-        }
-        let classes = self.region.own(Role::Authority);
-        // All weights 1 give a first bound: the largest row sum.
-        if self.upper.is_infinite() {
-            self.prove(vec![1.0; classes], &[])?;
         }
         let (start, uniform_weight) = self.start()?;
         let hub_vector = self.region.hubs_of(&start, &mut self.work)?;
@@ -279,7 +278,7 @@ impl Approximate {
                 if is_enough || is_last || residual <= MAX_RESIDUAL * UNIFORM_WEIGHT {
                     let vectors = lanczos.ritz(&self.region, &state.values, STARTS)?;
                     let back = self.region.authorities_of(&vectors[0], &mut self.work)?;
-                    let place = self.place(graph, left, &back)?;
+                    let place = self.place(left, &back)?;
                     let mut weights = Vec::new();
                     // The required bound.
                     let enough = tightened.unwrap_or(place.lambda / self.computed_share);
@@ -371,16 +370,13 @@ impl Approximate {
             };
         }
     }
-}
 
-impl Ranker for Approximate {
-    fn next(
-        &mut self,
-        graph: &HubGraph,
-        left: &Remaining,
-        watch: &dyn Watch,
-    ) -> Result<Option<Next>, Interrupted> {
+    /// Returns the next step; `None` if no link is left.
+    fn next(&mut self, left: &Remaining, watch: &dyn Watch) -> Result<Option<Found>, Interrupted> {
         watch.proceed()?;
+        if let Some(found) = self.next_unchanged()? {
+            return Ok(Some(found));
+        }
         let tries_cached = self.pause == 0;
         self.pause = self.pause.saturating_sub(1);
         let cached_step = if tries_cached {
@@ -397,8 +393,7 @@ impl Ranker for Approximate {
                 self.starts.insert(0, hub_vector);
                 self.starts.truncate(STARTS);
             }
-            let Some((step, place, candidates)) = self.compute(graph, left, tries_cached, watch)?
-            else {
+            let Some((step, place, candidates)) = self.compute(left, tries_cached, watch)? else {
                 return Ok(None);
             };
             match self.first_within_bound(&candidates)? {
@@ -419,26 +414,15 @@ impl Ranker for Approximate {
             let extra = self.misses.saturating_sub(MISSES).min(MAX_PAUSE);
             self.pause = ((1 << extra) - 1_u32).min(MAX_PAUSE);
         }
-        self.pending = Some((step, self.upper, origin));
-        Ok(Some(Next::Solved(Arc::new(self.principal(place)?))))
+        Ok(Some(Found {
+            step,
+            place,
+            origin,
+        }))
     }
 
-    fn pages_removed(&mut self, _graph: &HubGraph, left: &Remaining, touched: &Touched) {
-        if let Some((step, upper, origin)) = self.pending.take() {
-            self.steps.push(ProvenStep {
-                sigma_bound: upper.sqrt() * (1.0 + ROUNDING),
-                origin,
-                cached: step.by_class(&self.region),
-            });
-        }
+    /// Must be called after pages of these classes were removed.
+    fn pages_removed(&mut self, left: &Remaining, touched: &Touched) {
         self.region.update_pages(left, touched);
-    }
-
-    fn work(&self) -> Work {
-        self.work
-    }
-
-    fn take_proven_steps(&mut self) -> Vec<ProvenStep> {
-        std::mem::take(&mut self.steps)
     }
 }

@@ -1,23 +1,17 @@
 //! The place that a vector of scores names.
 
 use super::super::densest_part::{Place, densest_part};
-use super::super::densest_shared_part::densest_shared_part;
 use super::super::principal::{Doubt, Principal};
 use super::super::quantize;
 use super::super::start_vectors::StartVectors;
 use super::super::vectors::scale;
-use super::Approximate;
-use crate::graph::{HubGraph, Remaining, Role};
+use super::RegionSolver;
+use crate::graph::{Remaining, Role};
 use crate::watch::Interrupted;
 
-impl Approximate {
+impl RegionSolver {
     /// Returns the quantised scores, restricted to their densest connected part.
-    pub(super) fn place(
-        &mut self,
-        graph: &HubGraph,
-        left: &Remaining,
-        vector: &[f64],
-    ) -> Result<Place, Interrupted> {
+    pub(super) fn place(&mut self, left: &Remaining, vector: &[f64]) -> Result<Place, Interrupted> {
         let of_left = |(at, x): (usize, &f64)| {
             if self.region.is_linked(at) {
                 x.max(0.0)
@@ -32,10 +26,7 @@ impl Approximate {
         }
         let mut hubs = self.region.hubs_of(&x, &mut self.work)?;
         let (region, work) = (&self.region, &mut self.work);
-        match &region.share {
-            Some(share) => densest_shared_part(share, left, region, &mut x, &mut hubs, work)?,
-            None => densest_part(graph, left, region, &mut x, &mut hubs, work),
-        }
+        densest_part(&self.graph, left, region, &mut x, &mut hubs, work)?;
         Ok(Place {
             lambda: self.quotient(&x, &hubs)?,
             x,

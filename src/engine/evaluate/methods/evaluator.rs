@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::answers::{ByFetches, GatheredView};
-use super::bank_web::BankWeb;
-use super::contenders::{Contender, ListSource};
-use super::held_out::{HeldOutWeb, Worth};
-use super::select::{BaselineOrders, by_plan, over_web_for};
+use super::held_out::{BankWeb, HeldOutWeb, Worth};
+use super::select::{BaselineOrders, Contender, ListSource, by_plan, over_web_for};
+
 use crate::engine::EngineError;
 use crate::engine::plan::Measure;
 use seedbank_algorithms::cover::global::HELD_OUT_ONE_IN;

@@ -4,17 +4,25 @@
 //! links to it, it is removed, as are known pages that only held-out pages link to. Values,
 //! `P_uniq` and PageRank follow from the rest.
 
-use super::bank_web::{BankWeb, facts};
+use std::collections::HashMap;
+
 use crate::engine::EngineError;
+use crate::engine::eligibility::{Admitted, PlanScope};
 use crate::engine::error::{rows_error, site_graph_error, web_graph_error, whole_graph_error};
-use crate::engine::plan::{CorePlan, Pages};
+use crate::engine::history::timeline::PageTimelines;
+use crate::engine::plan::CorePlan;
+use crate::engine::web_graph::{Numbering, load_image, read_records};
 use seedbank_algorithms::cover::global::{ValueBy, WebGraph};
 use seedbank_algorithms::cover::{
     PUniq, PageFacts, SiteGraph, Value, Weights, page_value, pagerank_values,
 };
 use seedbank_algorithms::graph::{Csr, HubGraph, NONE, PageGraph, Rows, number};
+use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::rank::pagerank;
 use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest::{self, SiteMode};
+use seedbank_store::records::{BatchId, Hash128, PageState};
+use seedbank_store::{GraphImage, ImageLinks, Store, tables};
 
 /// Values of pages: the parameters of a plan that determine them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,7 +51,7 @@ pub(super) struct HeldOutWeb<'a> {
 
 /// A site with crawled pages.
 pub(super) struct HeldOutSite<'a> {
-    pub(super) site: &'a super::bank_web::BankSite,
+    pub(super) site: &'a BankSite,
     /// The numbers of its crawled pages.
     pub(super) pages: Vec<u32>,
     pub(super) graph: SiteGraph,
@@ -154,7 +162,16 @@ impl<'a> HeldOutWeb<'a> {
     }
 
     fn can_be_seed(&self, page: u32) -> bool {
-        self.crawled[page as usize] && !self.facts[page as usize].spam
+        self.is_admitted(PlanScope::WEB.seeds, page)
+    }
+
+    fn is_admitted(&self, admitted: Admitted, page: u32) -> bool {
+        let state = if self.crawled[page as usize] {
+            PageState::Crawled
+        } else {
+            PageState::Known
+        };
+        admitted.includes(state, self.facts[page as usize].spam)
     }
 
     pub(super) fn quality(&self, page: u32) -> u64 {
@@ -247,10 +264,7 @@ impl<'a> HeldOutWeb<'a> {
 
     /// Returns the inter-site links of the pages in the scope of a plan by cores.
     pub(super) fn hub_graph(&self, plan: &CorePlan) -> Result<HubGraph, EngineError> {
-        let is_in_plan = |page: u32| {
-            (plan.keep_spam || !self.facts[page as usize].spam)
-                && (plan.pages == Pages::All || self.crawled[page as usize])
-        };
+        let is_in_plan = |page: u32| self.is_admitted(plan.page_scope().graph, page);
         let mut rows = Rows::new();
         for page in (0..number(self.pages.len())).filter(|&page| is_in_plan(page)) {
             let targets = self.successors.list(page).iter().copied();
@@ -261,5 +275,157 @@ impl<'a> HeldOutWeb<'a> {
                 .map_err(|e| rows_error(e, &[]))?;
         }
         rows.graph().map_err(|e| rows_error(e, &[]))
+    }
+}
+
+// The web as known by the bank, in memory, so that parts of it can be held out.
+
+/// All crawled and known pages, numbered in URL order, with the facts that determine their values.
+///
+/// Memory: 4 bytes per link and some 60 bytes per page.
+pub(super) struct BankWeb {
+    pub(super) ids: Vec<PageId>,
+    pub(super) of: Vec<BankPage>,
+    /// The pages that link to each page, ascending.
+    pub(super) predecessors: Csr,
+    /// The sites by name.
+    pub(super) sites: Vec<BankSite>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct BankPage {
+    /// Index of its site among the sites by name.
+    pub(super) site: u32,
+    pub(super) crawled: bool,
+    pub(super) spam: bool,
+    pub(super) clicks: u64,
+    /// Number of uncrawled outlinks in its record; `None` if it is counted.
+    pub(super) uncrawled_given: Option<u32>,
+    pub(super) quality: u16,
+    /// Number of its content digest, with others for each site; `None` without one.
+    pub(super) digest: Option<u32>,
+    /// Length of its URL, in bytes.
+    pub(super) length: u32,
+}
+
+pub(super) struct BankSite {
+    pub(super) id: SiteId,
+    pub(super) name: String,
+}
+
+impl BankWeb {
+    /// Loads the published state. Cost: that of [`load_image`], and a scan of all pages.
+    pub(super) fn load(
+        store: &Store,
+        mode: SiteMode,
+        watch: &dyn Watch,
+    ) -> Result<Self, EngineError> {
+        let image = load_image(store, ImageLinks::All, watch)?;
+        let numbering = Numbering::by_url(&image, |slot| image.is_live(slot))?;
+        let ids = numbering.pages(&image);
+        let records = read_records(store, &image, watch, |_, site, page| {
+            let length = number(ingest::url(site, &page.local, mode).len());
+            (page.digest, length)
+        })?;
+        let sites = Self::sites(store, &image, &numbering)?;
+        let places: HashMap<SiteId, u32> = sites.iter().map(|site| site.id).zip(0..).collect();
+        let mut digests: HashMap<(SiteId, Hash128), u32> = HashMap::new();
+        let mut of = Vec::with_capacity(ids.len());
+        for (&slot, page) in numbering.slots.iter().zip(&ids) {
+            let (digest, length) = records[slot as usize];
+            let next = number(digests.len());
+            let attributes = image.attributes(slot);
+            of.push(BankPage {
+                site: places.get(&page.site()).copied().unwrap_or(0),
+                crawled: image.is_crawled(slot),
+                spam: image.is_spam(slot),
+                clicks: attributes.clicks,
+                uncrawled_given: attributes.uncrawled_given,
+                quality: attributes.quality,
+                digest: digest.map(|digest| *digests.entry((page.site(), digest)).or_insert(next)),
+                length,
+            });
+        }
+        drop((records, digests));
+        watch.stage("link pages", None);
+        let predecessors = numbering.successors(&image).transpose(ids.len());
+        Ok(Self {
+            ids,
+            of,
+            predecessors,
+            sites,
+        })
+    }
+
+    /// Returns the sites with pages, by name.
+    fn sites(
+        store: &Store,
+        image: &GraphImage,
+        pages: &Numbering,
+    ) -> Result<Vec<BankSite>, EngineError> {
+        let mut sites: Vec<BankSite> = Vec::new();
+        for run in image.runs() {
+            let mut slots = image.order()[run.range()].iter();
+            let is_new = sites.last().is_none_or(|last| last.id != run.site());
+            if is_new && slots.any(|slot| pages.number(*slot).is_some()) {
+                let name = store.need(&tables::SITES, &run.site())?.name;
+                let id = run.site();
+                sites.push(BankSite { id, name });
+            }
+        }
+        Ok(sites)
+    }
+
+    pub(super) fn pages(&self) -> u32 {
+        number(self.of.len())
+    }
+
+    /// Returns the numbers of live pages.
+    pub(super) fn numbers(&self, pages: &[PageId]) -> Result<Vec<u32>, EngineError> {
+        let places = self.ids.iter().copied().zip(0..);
+        let places: HashMap<PageId, u32> = places.collect();
+        pages
+            .iter()
+            .map(|page| {
+                places.get(page).copied().ok_or(EngineError::Internal(
+                    "a live page is missing from the whole web",
+                ))
+            })
+            .collect()
+    }
+
+    /// Returns the crawled pages, ascending.
+    pub(super) fn crawled(&self) -> Vec<u32> {
+        (0..self.pages())
+            .filter(|&page| self.of[page as usize].crawled)
+            .collect()
+    }
+
+    /// Returns the crawled pages that were not crawled at a batch.
+    pub(super) fn crawled_since(
+        &self,
+        store: &Store,
+        batch: BatchId,
+    ) -> Result<Vec<u32>, EngineError> {
+        let past = PageTimelines::open(store, batch)?;
+        let mut since = Vec::new();
+        for page in self.crawled() {
+            let previous = past.timeline(self.ids[page as usize])?.after(batch);
+            if previous.state != Some(PageState::Crawled) {
+                since.push(page);
+            }
+        }
+        Ok(since)
+    }
+}
+
+/// Returns the facts that determine the value of a page; `counted` is the number of its uncrawled
+/// outlinks if its record has none.
+pub(super) fn facts(page: &BankPage, counted: u32) -> PageFacts {
+    PageFacts {
+        spam: page.spam,
+        clicks: page.clicks,
+        uncrawled_outlinks: page.uncrawled_given.unwrap_or(counted),
+        quality: page.quality,
     }
 }

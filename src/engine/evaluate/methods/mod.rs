@@ -18,37 +18,31 @@
 //! | `judge` | the verdict on a plan, for refreshes |
 
 mod answers;
-mod bank_web;
-mod constraints;
-mod contenders;
 mod evaluator;
 mod held_out;
-mod held_out_verdict;
 mod select;
 #[cfg(test)]
 mod tests;
 mod verdict;
 
-pub(super) use held_out_verdict::judge;
+pub(super) use verdict::judge;
 
 pub use answers::{
     Baseline, ByFetches, ComparedList, Comparison, GatheredView, ListKind, MethodsEvaluation,
     Recommended,
 };
 
-use super::answers::StateView;
-use super::current_state::state;
-use super::requests::MethodsRequest;
+use super::answers::{MethodsRequest, StateView};
+use super::seed_lists::state;
+
 use crate::engine::error::ExperimentError;
 use crate::engine::history::timeline::known_since;
 use crate::engine::plan::{Goal, Measure, PlanOptions, ValueBy};
 use crate::engine::policy::LoadedPolicy;
 use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError};
-use bank_web::BankWeb;
-use constraints::Constraints;
-use contenders::{Contender, ListSource, new_plan, worth};
 use evaluator::{Evaluator, Figures, Grid, Observed, by_fetches};
+use held_out::BankWeb;
 use seedbank_algorithms::cover::global::HELD_OUT_ONE_IN;
 use seedbank_algorithms::evaluate::Estimate;
 use seedbank_algorithms::graph::number;
@@ -57,6 +51,8 @@ use seedbank_algorithms::watch::Watch;
 use seedbank_store::Store;
 use seedbank_store::records::BatchId;
 use seedbank_store::tables;
+use select::Constraints;
+use select::{Contender, ListSource, new_plan, worth};
 
 /// See [`Bank::evaluate_methods`].
 pub(super) fn run(
@@ -152,7 +148,7 @@ pub(super) struct SingleList<'a> {
 }
 
 /// Compares one list with the baselines, by its plan's values of pages and under its plan's policies, as
-/// [`judge()`] does.
+/// [`verdict::judge()`] does.
 pub(super) fn evaluate_list(
     views: &Views,
     state: &StateView,

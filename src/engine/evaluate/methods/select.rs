@@ -4,27 +4,31 @@
 //! both.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::convert::Infallible;
+use std::rc::Rc;
 
+use super::answers::{Baseline, ListKind};
+use super::held_out::{BankWeb, HeldOutSite, HeldOutWeb, Worth};
+use crate::engine::EngineError;
+use crate::engine::error::{PlanError, web_graph_error};
+use crate::engine::plan::{CorePlan, Goal, Method, PlanOptions, ResolvedPlan, Scope};
+use crate::engine::policy::{LoadedPolicy, Policy};
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
-
-use super::answers::Baseline;
-use super::constraints::Constraints;
-use super::held_out::{HeldOutSite, HeldOutWeb, Worth};
-use crate::engine::EngineError;
-use crate::engine::error::PlanError;
-use crate::engine::plan::{CorePlan, PlanOptions, ResolvedPlan};
-use crate::engine::policy::Policy;
-use seedbank_algorithms::cores::{self, Core, CoreCache, CoresError, HubChoice, SeedRules};
-use seedbank_algorithms::cover::global::{self, WebChoice};
+use seedbank_algorithms::cores::{
+    self, Core, CoresError, HubChoice, SeedRules, SelectionInput, whole_graph,
+};
+use seedbank_algorithms::cover::global::{self, Cap, TUNE_VISITS, WebChoice, WebGraph};
 use seedbank_algorithms::cover::{
-    Choice, Seats, Share, Site, apportion, order_by_score, pagerank_weight, random_order,
+    self, Choice, Seats, Share, Site, apportion, order_by_score, pagerank_weight, random_order,
     select_chosen, value_weight,
 };
 use seedbank_algorithms::evaluate::harmonic;
-use seedbank_algorithms::graph::number;
+use seedbank_algorithms::graph::{NONE, number};
 use seedbank_algorithms::watch::Watch;
+use seedbank_formats::ingest;
+use seedbank_store::Store;
 
 /// Returns the seeds of a plan, best first, by the numbers of `held_out`. `constraints` apply to plans over
 /// the web; of other policies, those apply that reject cores.
@@ -56,8 +60,9 @@ fn by_cores(
         site_of,
         left: plan.params.seeds,
     };
-    let cache = CoreCache::empty(&graph);
-    let selection = cores::select_warm(&graph, &plan.params, &[], &cache, &mut rules, watch);
+    let graph = whole_graph(graph, &plan.params);
+    let input = SelectionInput::default();
+    let selection = cores::select(&graph, &plan.params, input, &mut rules, watch);
     let selection = selection.map_err(|e| match e {
         CoresError::Interrupted(e) => e.into(),
         CoresError::Params(e) => PlanError::from(e).into(),
@@ -348,5 +353,264 @@ impl<'a> BaselineOrders<'a> {
             limits[site] = limit;
         }
         limits
+    }
+}
+
+// Compared lists: plans for every goal and of every method, a plan of the bank, and baselines.
+
+/// A compared list, before it is selected.
+#[derive(Clone)]
+pub(super) struct Contender {
+    pub(super) list: String,
+    pub(super) source: ListSource,
+    /// The policies of its plan; `None` if it has none or they are not applied.
+    pub(super) constraints: Option<Rc<Constraints>>,
+}
+
+/// Source of a list.
+#[derive(Clone, Debug)]
+pub(super) enum ListSource {
+    Plan(Box<PlanOptions>),
+    /// A plan with these parameters if pages are held out; its seeds from a refresh if everything
+    /// is known.
+    Selected(Box<PlanOptions>, Vec<u32>),
+    Given(Vec<u32>),
+    Baseline(Baseline),
+}
+
+impl Contender {
+    pub(super) fn baselines() -> impl Iterator<Item = Self> {
+        Baseline::ALL.into_iter().map(|baseline| Self {
+            list: baseline.name().to_owned(),
+            source: ListSource::Baseline(baseline),
+            constraints: None,
+        })
+    }
+
+    /// Returns a plan with its seeds, best first, and its policies. The setting of a tuned plan is compared,
+    /// not another tuning.
+    pub(super) fn selected(
+        list: &str,
+        plan: PlanOptions,
+        seeds: Vec<u32>,
+        constraints: Option<Constraints>,
+    ) -> Self {
+        Self {
+            list: list.to_owned(),
+            source: ListSource::Selected(Box::new(plan), seeds),
+            constraints: constraints.map(Rc::new),
+        }
+    }
+
+    /// Returns a plan for every goal and for every other method, with these values of pages. The goals
+    /// discovery and importance have their own.
+    pub(super) fn plans(value: &PlanOptions) -> Vec<Self> {
+        let plan = |list: &str, options: PlanOptions| {
+            let mut options = new_plan(options);
+            // As a refresh tunes, but not longer on a web with more links: plans are tuned each time that pages are
+            // held out.
+            options.tune_visits = options.budget.map(|_| TUNE_VISITS);
+            Self {
+                list: list.to_owned(),
+                source: ListSource::Plan(Box::new(options)),
+                constraints: None,
+            }
+        };
+        // Parameters that only plans over the web have.
+        let of_site = PlanOptions {
+            value_by: None,
+            value_known: None,
+            ..value.clone()
+        };
+        let of_goal = |goal: Goal| {
+            let parameters = goal.parameters();
+            let options = match goal {
+                Goal::Coverage => value.clone().merged_over(&parameters),
+                Goal::Sites => of_site.clone().merged_over(&parameters),
+                Goal::Discovery | Goal::Importance | Goal::Communities => parameters,
+            };
+            plan(goal.name(), options)
+        };
+        let mut plans: Vec<Self> = Goal::ALL.into_iter().map(of_goal).collect();
+        for method in [cover::Method::MaxWeight, cover::Method::MaxOut] {
+            let options = PlanOptions {
+                method: Some(Method::Cover(method)),
+                scope: Some(Scope::Web),
+                ..value.clone()
+            };
+            plans.push(plan(&format!("{} over the web", method.name()), options));
+        }
+        let methods = cover::Method::ALL.into_iter().rev();
+        // Max-weight per site is the goal sites.
+        let methods = methods.filter(|&of| !of.is_baseline() && of != cover::Method::MaxWeight);
+        for method in methods {
+            let options = PlanOptions {
+                method: Some(Method::Cover(method)),
+                ..of_site.clone()
+            };
+            plans.push(plan(&format!("{} per site", method.name()), options));
+        }
+        plans
+    }
+
+    pub(super) fn kind(&self) -> ListKind {
+        match self.source {
+            ListSource::Plan(_) | ListSource::Selected(..) => ListKind::Plan,
+            ListSource::Given(_) => ListKind::Given,
+            ListSource::Baseline(_) => ListKind::Baseline,
+        }
+    }
+
+    /// Returns the parameters of a plan for these numbers of seeds and fetches.
+    pub(super) fn parameters(&self, seeds: u32, budget: u64) -> Option<PlanOptions> {
+        match &self.source {
+            ListSource::Plan(options) => Some(with_size(options, seeds, budget)),
+            // A plan of the bank keeps its number of seeds; the list is cut afterwards.
+            ListSource::Selected(options, _) => Some((**options).clone()),
+            ListSource::Given(_) | ListSource::Baseline(_) => None,
+        }
+    }
+
+    /// Returns the parameters of a plan that depends on the number of fetches; `None` for other
+    /// lists.
+    pub(super) fn budget_plan(&self) -> Option<&PlanOptions> {
+        match &self.source {
+            ListSource::Plan(options) if options.budget.is_some() && self.constraints.is_none() => {
+                Some(options)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns whether a list with fewer seeds is a prefix of one with more. It is not if seeds are
+    /// distributed over sites, or if the limit of a site depends on their number.
+    pub(super) fn is_prefix_stable(&self) -> bool {
+        match &self.source {
+            ListSource::Plan(options) => {
+                let by_cores = options.method.unwrap_or_default() == Method::Cores;
+                by_cores || options.scope == Some(Scope::Web)
+            }
+            ListSource::Selected(..) | ListSource::Given(_) => true,
+            ListSource::Baseline(baseline) => *baseline != Baseline::CommonCrawl,
+        }
+    }
+}
+
+/// Completes the parameters of a new plan. The budget is replaced by each number of fetches.
+pub(super) fn new_plan(options: PlanOptions) -> PlanOptions {
+    let any_budget = || Ok::<u64, Infallible>(1);
+    options
+        .complete_new(any_budget)
+        .unwrap_or_else(|never| match never {})
+}
+
+fn with_size(options: &PlanOptions, seeds: u32, budget: u64) -> PlanOptions {
+    PlanOptions {
+        seeds: Some(seeds),
+        budget: options.budget.map(|_| budget),
+        ..options.clone()
+    }
+}
+
+/// Returns the values of pages by [`PlanOptions::value_parameters`].
+pub(super) fn worth(value: &PlanOptions) -> Result<Worth, EngineError> {
+    let plan = PlanOptions {
+        method: Some(Method::Cover(cover::Method::Greedy)),
+        scope: Some(Scope::Web),
+        ..value.clone()
+    };
+    match plan.resolve()? {
+        ResolvedPlan::Web(choice) => Ok(worth_of_web(&choice)),
+        ResolvedPlan::Cores(_) | ResolvedPlan::Cover(_) => Err(EngineError::Internal(
+            "a plan over the web was decided to be another one",
+        )),
+    }
+}
+
+// The policies of a plan, as constraints on its seeds over the web.
+
+/// The pages that a plan's policies allow as seeds, its pins and its caps, by the numbers of a
+/// [`super::held_out::BankWeb`].
+///
+/// Pages that a plan excludes from the graph are excluded from being seeds only.
+pub(super) struct Constraints {
+    /// By page: whether it may be a seed.
+    pub(super) allowed: Vec<bool>,
+    pins: Vec<u32>,
+    max_per_site: Option<u32>,
+    max_per_domain: Option<u32>,
+    /// By site.
+    domains: Vec<u32>,
+}
+
+impl Constraints {
+    /// Returns the constraints of a plan; `None` if it has none. Cost: the record of every crawled page, if
+    /// the plan has rules about pages.
+    pub(super) fn new(
+        store: &Store,
+        web: &BankWeb,
+        rules: &LoadedPolicy,
+        watch: &dyn Watch,
+    ) -> Result<Option<Self>, EngineError> {
+        let policy = &rules.policy;
+        let allows_all = rules.pages.allow_all();
+        if allows_all && !policy.has_caps() && rules.pins.pages.is_empty() {
+            return Ok(None);
+        }
+        let mut allowed = vec![true; web.of.len()];
+        for page in web.crawled().into_iter().filter(|_| !allows_all) {
+            watch.proceed()?;
+            let id = web.ids[page as usize];
+            let site = &web.sites[web.of[page as usize].site as usize].name;
+            let reason = rules.pages.reason_of_page(store, id, Some(site))?;
+            allowed[page as usize] = reason.is_none();
+        }
+        let mut numbers = HashMap::new();
+        let domain = |name: &str| {
+            let next = number(numbers.len());
+            *numbers
+                .entry(ingest::registrable_domain(name).to_owned())
+                .or_insert(next)
+        };
+        Ok(Some(Self {
+            allowed,
+            pins: web.numbers(&rules.pins.pages)?,
+            max_per_site: policy.max_per_site,
+            max_per_domain: policy.max_per_domain,
+            domains: web
+                .sites
+                .iter()
+                .map(|site| &*site.name)
+                .map(domain)
+                .collect(),
+        }))
+    }
+
+    /// Adds pins and caps to a graph of the remaining pages. Pins that are held out are left out.
+    pub(super) fn apply(
+        &self,
+        graph: WebGraph,
+        held_out: &HeldOutWeb<'_>,
+    ) -> Result<WebGraph, EngineError> {
+        let mut remaining = vec![NONE; self.allowed.len()];
+        for (at, &page) in (0..).zip(&held_out.pages) {
+            remaining[page as usize] = at;
+        }
+        let pins = self.pins.iter().map(|&pin| remaining[pin as usize]);
+        let is_crawled = |at: &u32| *at != NONE && held_out.crawled[*at as usize];
+        let pages = || 0..number(held_out.pages.len());
+        let per_site = self.max_per_site.map(|most| Cap {
+            group: pages().map(|page| held_out.site_of(page)).collect(),
+            most,
+        });
+        let domain = |page: u32| self.domains[held_out.site_of(page) as usize];
+        let per_domain = self.max_per_domain.map(|most| Cap {
+            group: pages().map(domain).collect(),
+            most,
+        });
+        let caps = per_site.into_iter().chain(per_domain).collect();
+        graph
+            .with_constraints(pins.filter(is_crawled).collect(), caps)
+            .map_err(web_graph_error)
     }
 }

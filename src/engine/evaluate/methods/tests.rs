@@ -68,7 +68,7 @@ fn plans() -> Vec<PlanOptions> {
             ..PlanOptions::default()
         });
     }
-    plans.into_iter().map(contenders::new_plan).collect()
+    plans.into_iter().map(new_plan).collect()
 }
 
 /// The seeds of a refresh of a plan.

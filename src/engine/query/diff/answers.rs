@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::engine::eligibility::Ineligible;
 use crate::engine::history::seed_counts::SeedCounts;
 use crate::engine::plan::NAME_PATTERN;
 use crate::engine::query::answers::SuccessorView;
@@ -168,6 +169,19 @@ pub enum Cause {
     Shifted,
     /// Moved: the kept seeds before it differ.
     Reordered,
+}
+
+impl From<Ineligible> for Cause {
+    fn from(reason: Ineligible) -> Self {
+        match reason {
+            Ineligible::Gone => Self::Gone,
+            Ineligible::Unlinked => Self::Unlinked,
+            Ineligible::Alias => Self::Alias,
+            Ineligible::Spam => Self::Spam,
+            Ineligible::NotCrawled => Self::NotCrawled,
+            Ineligible::Policy(_) => Self::Policy,
+        }
+    }
 }
 
 /// One side of a comparison.

@@ -6,10 +6,6 @@
 
 mod answers;
 mod causes;
-mod cores;
-mod cover;
-mod global;
-mod order;
 mod side;
 
 use std::collections::BTreeMap;
@@ -51,7 +47,7 @@ impl Bank {
         let mut moved = Vec::new();
         let mut kept = Vec::new();
         let fetches = fetches_between(&views, &from, &to)?;
-        let causes = order::moves(&from.order, &to.order);
+        let causes = side::moves(&from.order, &to.order);
         for &page in &to.order {
             watch.proceed()?;
             let rank_after = to.ranks.get(&page).copied();

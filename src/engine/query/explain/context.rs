@@ -1,17 +1,17 @@
 //! The refresh that an explanation is about, and reasons that follow from a page's state without evidence
 //! from the refresh.
 
-use super::answers::{IneligibleReason, ReadCost, RefreshRun};
-use super::core_answers::ScoredUrl;
-use super::list_positions::{ListPosition, ListPositions};
-use crate::engine::plan::{Method, Pages, ResolvedPlan, TuningRecord};
+use std::collections::HashMap;
+
+use super::answers::{IneligibleReason, ReadCost, RefreshRun, ScoredUrl};
+use crate::engine::plan::{Method, ResolvedPlan, TuningRecord};
 use crate::engine::policy::{LoadedPolicy, Policy};
 use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError, Which};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Unwatched;
 use seedbank_store::records::{PageRecord, PageState, RefreshId, RefreshRecord};
-use seedbank_store::{StoreError, tables};
+use seedbank_store::{Store, StoreError, tables};
 
 /// Maximum number of later batches that are searched for the state of a page at the refresh.
 const MAX_BATCHES_BACK: usize = 10;
@@ -124,33 +124,18 @@ impl Context {
         page: PageId,
         record: &PageRecord,
     ) -> Result<Option<IneligibleReason>, StoreError> {
-        let (crawled_only, no_spam) = match self.plan {
-            ResolvedPlan::Cores(plan) => (plan.pages == Pages::Crawled, !plan.keep_spam),
-            ResolvedPlan::Cover(_) => (true, false),
-            ResolvedPlan::Web(_) => (true, true),
-        };
         let Some((state, spam)) = self.state_at_refresh(page, record)? else {
             return Ok(None);
         };
-        Ok(match state {
-            PageState::Gone => Some(IneligibleReason::Gone),
-            PageState::Unlinked => Some(IneligibleReason::Unlinked),
-            PageState::Alias => Some(IneligibleReason::Alias),
-            _ if spam && no_spam => Some(IneligibleReason::Spam),
-            PageState::Known if crawled_only => Some(IneligibleReason::NotCrawled),
-            PageState::Known | PageState::Crawled => self
-                .is_excluded(page, record)?
-                .then_some(IneligibleReason::Excluded),
-        })
-    }
-
-    /// Returns whether the plan excludes a page from the graph.
-    fn is_excluded(&self, page: PageId, record: &PageRecord) -> Result<bool, StoreError> {
+        if let Some(reason) = self.plan.page_scope().seeds.reason(state, spam) {
+            return Ok(Some(reason.into()));
+        }
         let Some(rules) = &self.rules else {
-            return Ok(false);
+            return Ok(None);
         };
         let site = self.views.reader.need(&tables::SITES, &page.site())?.name;
-        Ok(rules.candidates.is_excluded(&site, record))
+        let is_excluded = rules.pages.is_excluded(&site, record);
+        Ok(is_excluded.then_some(IneligibleReason::Excluded))
     }
 
     /// Returns the state of a page and its spam mark when the refresh ran; `None` if more than
@@ -171,5 +156,70 @@ impl Context {
             }
         }
         Ok(Some((record.state, record.spam)))
+    }
+}
+
+// Positions of pages on the list of a refresh, which policies can make different from the method's
+// selection.
+
+/// Position of a page on the list and in the method's selection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ListPosition {
+    /// Rank on the list; `None` if the page is not on it.
+    pub(super) listed: Option<u32>,
+    /// Rank in the method's selection; `None` if it does not contain the page.
+    pub(super) chosen: Option<u32>,
+    /// Last refresh of the plan in which the method selected the page.
+    pub(super) last_chosen: RefreshId,
+}
+
+/// Positions of the pages that are on the list or in the method's selection.
+///
+/// Memory: some 40 bytes per seed.
+pub(super) struct ListPositions(HashMap<PageId, ListPosition>);
+
+impl ListPositions {
+    /// Reads the positions of a refresh. `differs` tells whether its list differs from the method's selection.
+    ///
+    /// Cost: one scan of its seeds, and one of its list if that differs.
+    pub(super) fn read(
+        store: &Store,
+        refresh: RefreshId,
+        differs: bool,
+    ) -> Result<Self, StoreError> {
+        let prefix = refresh.to_be_bytes();
+        let mut positions = HashMap::new();
+        for entry in store.scan_under(&tables::SEEDS, &prefix)? {
+            let ((_, rank), seed) = entry?;
+            let position = ListPosition {
+                listed: (!differs).then_some(rank),
+                chosen: Some(rank),
+                last_chosen: refresh,
+            };
+            positions.insert(seed.page, position);
+        }
+        if differs {
+            for entry in store.scan_under(&tables::FINAL_LIST, &prefix)? {
+                let ((_, rank), listed) = entry?;
+                let position = ListPosition {
+                    listed: Some(rank),
+                    chosen: listed.chosen,
+                    last_chosen: listed.last_chosen,
+                };
+                positions.insert(listed.page, position);
+            }
+        }
+        Ok(Self(positions))
+    }
+
+    /// Returns the position of a page; `None` if it is neither on the list nor in the selection.
+    pub(super) fn get(&self, page: PageId) -> Option<ListPosition> {
+        self.0.get(&page).copied()
+    }
+
+    /// Iterates over the pages on the list with their ranks, in no particular order.
+    pub(super) fn listed(&self) -> impl Iterator<Item = (u32, PageId)> {
+        let all = self.0.iter();
+        all.filter_map(|(page, position)| Some((position.listed?, *page)))
     }
 }

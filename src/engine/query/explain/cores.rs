@@ -1,10 +1,11 @@
 //! Explains pages for plans by cores.
 
-use super::answers::{IneligibleReason, Why};
-use super::context::Context;
-use super::core_answers::{
-    CoreMember, CoreNumbers, CoreSeed, NearCore, NotAdded, Role, RowSums, ScoredUrl, SidePosition,
+use super::answers::{
+    CoreMember, CoreNumbers, CoreSeed, IneligibleReason, NearCore, NotAdded, Role, RowSums,
+    ScoredUrl, SidePosition, Why,
 };
+use super::context::Context;
+
 use crate::engine::EngineError;
 use crate::engine::plan::{CorePlan, ResolvedPlan};
 use crate::engine::query::views::sigma_bound;

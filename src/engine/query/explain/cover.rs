@@ -1,8 +1,8 @@
 //! Explains pages for plans by cover methods.
 
-use super::answers::{IneligibleReason, Why};
+use super::answers::{CoverSeed, IneligibleReason, SiteSeed, Uncovered, ValueBreakdown, Why};
 use super::context::Context;
-use super::cover_answers::{CoverSeed, SiteSeed, Uncovered, ValueBreakdown};
+
 use crate::engine::EngineError;
 use seedbank_algorithms::page::PageId;
 use seedbank_store::evidence::{Reach, ReachKey};

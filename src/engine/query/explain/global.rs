@@ -1,10 +1,11 @@
 //! Explains pages for plans over the web.
 
-use super::answers::{IneligibleReason, Why};
-use super::context::Context;
-use super::cover_answers::{
-    SiteSeed, Unreached, ValueBreakdown, WebSeed, WebTerms, WebValueBreakdown,
+use super::answers::{
+    IneligibleReason, SiteSeed, Unreached, ValueBreakdown, WebSeed, WebTerms, WebValueBreakdown,
+    Why,
 };
+use super::context::Context;
+
 use crate::engine::EngineError;
 use seedbank_algorithms::cover::global::{ValueBy, WebChoice};
 use seedbank_algorithms::page::{PageId, SiteId};

@@ -11,24 +11,20 @@
 
 mod answers;
 mod context;
-mod core_answers;
 mod cores;
 mod cover;
-mod cover_answers;
 mod global;
-mod list_positions;
 mod policy;
-mod policy_verdict;
 mod site;
 
-pub use answers::{CurrentPage, Explanation, IneligibleReason, ReadCost, RefreshRun, Why};
-pub use core_answers::{
+pub use answers::{
     CoreMember, CoreNumbers, CoreSeed, NearCore, NotAdded, Role, RowSums, ScoredUrl, SidePosition,
 };
-pub use cover_answers::{
+pub use answers::{
     CoverSeed, SiteSeed, Uncovered, Unreached, ValueBreakdown, WebSeed, WebTerms, WebValueBreakdown,
 };
-pub use policy_verdict::{PolicyVerdict, SeedByPolicy};
+pub use answers::{CurrentPage, Explanation, IneligibleReason, ReadCost, RefreshRun, Why};
+pub use answers::{PolicyVerdict, SeedByPolicy};
 pub(super) use site::site_in_plans;
 pub use site::{
     CoresOfSite, CoverOfSite, PagesOfCore, SeedOfCore, SeedOfSite, SiteExplanation, SiteInPlan,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::answers::{PolicyVerdict, SeedByPolicy};
 use super::context::Context;
-use super::policy_verdict::{PolicyVerdict, SeedByPolicy};
 use crate::engine::EngineError;
 use crate::engine::policy::{Caps, RejectedPin, RejectionReason};
 use seedbank_algorithms::page::{PageId, SiteId};
@@ -40,12 +40,10 @@ pub(super) fn verdict(
     if position.is_some() {
         return Ok(Some(rejected(RejectionReason::MaxChanges)));
     }
-    let is_failing = rules.candidates.is_failing(&context.views.reader, page)?;
-    if let Some(refusal) = rules.candidates.rejection(&site, record, is_failing) {
-        return Ok(Some(PolicyVerdict::Rejected {
-            by: refusal.by,
-            line: refusal.line,
-        }));
+    let store = &context.views.reader;
+    if let Some(by) = rules.pages.reason_of(store, page, &site, record)? {
+        let line = rules.pages.line(by, &site, record);
+        return Ok(Some(PolicyVerdict::Rejected { by, line }));
     }
     let member = context
         .views

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::answers::{ReadCost, RefreshRun};
+use super::answers::{
+    CoreSeed, ReadCost, RefreshRun, ScoredUrl, SeedByPolicy, SiteSeed, ValueBreakdown,
+};
 use super::context::Context;
-use super::core_answers::{CoreSeed, ScoredUrl};
-use super::cover_answers::{SiteSeed, ValueBreakdown};
-use super::policy_verdict::SeedByPolicy;
+
 use super::{Explainer, cores, cover, for_each_plan, global, policy};
 use crate::engine::plan::{ResolvedPlan, by_cores, by_cover};
 use crate::engine::query::nearest;

@@ -2,40 +2,28 @@
 
 use std::collections::BTreeMap;
 
-use super::load::LoadedHubGraph;
+use super::load::LoadedHubs;
 use crate::engine::plan::{CorePlan, PlanOptions, ResolvedPlan};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cores::{CachedComponent, CachedCore, Core, CoreCache, Hits, NearPage};
-use seedbank_algorithms::graph::{Fingerprint, Role, WeakComponents};
+use seedbank_algorithms::graph::{Role, WeakComponents};
 use seedbank_algorithms::page::PageId;
 use seedbank_store::component_cache::{ComponentCore, ComponentRecord, CoreOrigin, CoreOriginKey};
-use seedbank_store::records::{BatchId, CoreRecord, RefreshId};
+use seedbank_store::records::{CoreRecord, RefreshId};
 use seedbank_store::tables::{self, CoreScoresKey, CoreScoresPart};
 use seedbank_store::{Changes, Store, StoreError, member_order};
-
-/// The fingerprint of components whose results cannot be reused.
-pub(super) const NO_FINGERPRINT: Fingerprint = [0; 16];
 
 /// The previous refresh, whose results are reused.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CachedRefresh {
     pub(crate) refresh: RefreshId,
-    /// The last batch of the state that it ran on.
-    pub(crate) batch: BatchId,
     pub(crate) series: RefreshId,
-    /// The number of pages with evidence, and of those the number in components.
-    pub(crate) pages: u64,
-    pub(crate) counted: u64,
-    /// The number of components of its graph.
-    pub(crate) components: u32,
-    pub(crate) certified: bool,
 }
 
 /// Returns `refresh` if its results are valid for this plan: it ran with the same parameters,
 /// except for the number of seeds and how they are picked. Classic HITS runs over the whole
 /// remaining graph, so none of its results stay valid. A refresh within a tolerance reuses
-/// [steps](super::cached_steps) instead. A refresh by several processes that share the graph stores no results
-/// by component.
+/// [steps](super::cached_steps) instead.
 pub(crate) fn find_valid(
     store: &Store,
     refresh: RefreshId,
@@ -49,25 +37,11 @@ pub(crate) fn find_valid(
     };
     let params = &plan.params;
     let is_exact = params.hits == Hits::Converged && params.within.is_exact();
-    if !is_exact || !plan.can_reuse(&previous_plan) || !has_fingerprints(store, standings.series)? {
-        return Ok(None);
-    }
-    Ok(Some(CachedRefresh {
+    let fits = is_exact && plan.can_reuse(&previous_plan);
+    Ok(fits.then_some(CachedRefresh {
         refresh,
-        batch: record.batch,
         series: standings.series,
-        pages: standings.pages,
-        counted: standings.counted,
-        components: record.components,
-        certified: record.certified,
     }))
-}
-
-/// Returns whether components that a series stores have fingerprints: all of them or none.
-fn has_fingerprints(store: &Store, series: RefreshId) -> Result<bool> {
-    let mut components = store.scan_under(&tables::COMPONENT_CACHE, &series.to_be_bytes())?;
-    let first = components.next().transpose()?;
-    Ok(first.is_none_or(|(_, record)| record.fingerprint != NO_FINGERPRINT))
 }
 
 /// Numbers of weakly connected components of the whole graph.
@@ -84,10 +58,10 @@ pub(crate) struct ComponentCounts {
 /// that did not change.
 pub(crate) fn load(
     store: &Store,
-    hubs: &LoadedHubGraph,
+    hubs: &LoadedHubs,
     cached: Option<CachedRefresh>,
 ) -> Result<CoreCache> {
-    let components = WeakComponents::new(&hubs.graph, &hubs.pages);
+    let components = WeakComponents::new(hubs.graph(), hubs.pages.list());
     let mut known = BTreeMap::new();
     if let Some(cached) = cached {
         let mut cores = StoredCores::open(store, cached)?;
@@ -97,7 +71,7 @@ pub(crate) fn load(
             let (_, record) = entry?;
             if let Some(&component) = present.get(&record.fingerprint) {
                 let found = cores.component(hubs, &record, &|page| {
-                    components.component_of_page(&hubs.graph, page) == Some(component)
+                    components.component_of_page(hubs.graph(), page) == Some(component)
                 })?;
                 known.insert(component, found);
             }
@@ -136,11 +110,6 @@ impl<'a> StoredCores<'a> {
             ranks,
             read: BTreeMap::new(),
         })
-    }
-
-    /// Returns the number of cores.
-    pub(crate) fn len(&self) -> usize {
-        self.ranks.len()
     }
 
     fn damaged(&self, origin: CoreOrigin) -> EngineError {
@@ -185,35 +154,7 @@ impl<'a> StoredCores<'a> {
     /// whether a page belongs to the component.
     pub(crate) fn component(
         &mut self,
-        hubs: &LoadedHubGraph,
-        record: &ComponentRecord,
-        is_in_it: &dyn Fn(u32) -> bool,
-    ) -> Result<CachedComponent> {
-        let mut known = self.unloaded_component(hubs, record, is_in_it)?;
-        for core in &mut known.cores {
-            let origin = CoreOrigin::from_packed(core.origin.unwrap_or_default());
-            let of = self.cached.series;
-            let near = self
-                .store
-                .need(&tables::NEAR_CORE_CACHE, &CoreOriginKey { of, origin })?;
-            for near in near.0 {
-                let number = hubs.number(near.page).filter(|number| is_in_it(*number));
-                core.near.push(NearPage {
-                    role: if near.hub { Role::Hub } else { Role::Authority },
-                    page: number.ok_or_else(|| self.damaged(origin))?,
-                    links: near.links,
-                    score: near.score,
-                });
-            }
-        }
-        Ok(known)
-    }
-
-    /// Returns the cores and the next step of a component that is not loaded, without the pages
-    /// near the cores.
-    pub(crate) fn unloaded_component(
-        &mut self,
-        hubs: &LoadedHubGraph,
+        hubs: &LoadedHubs,
         record: &ComponentRecord,
         is_in_it: &dyn Fn(u32) -> bool,
     ) -> Result<CachedComponent> {
@@ -262,19 +203,25 @@ impl<'a> StoredCores<'a> {
                 origin: Some(origin.packed()),
             });
         }
-        let ahead = match &record.ahead {
-            None => None,
-            Some(ahead) => {
-                let best = hubs.number(ahead.best).filter(|best| is_in_it(*best));
-                let known = best.filter(|_| ahead.fits(record.next));
-                let best = known.ok_or_else(|| self.damaged(CoreOrigin::from_packed(0)))?;
-                Some((ahead.sigma, best))
+        for core in &mut cores {
+            let origin = CoreOrigin::from_packed(core.origin.unwrap_or_default());
+            let of = self.cached.series;
+            let near = self
+                .store
+                .need(&tables::NEAR_CORE_CACHE, &CoreOriginKey { of, origin })?;
+            for near in near.0 {
+                let number = hubs.number(near.page).filter(|number| is_in_it(*number));
+                core.near.push(NearPage {
+                    role: if near.hub { Role::Hub } else { Role::Authority },
+                    page: number.ok_or_else(|| self.damaged(origin))?,
+                    links: near.links,
+                    score: near.score,
+                });
             }
-        };
+        }
         Ok(CachedComponent {
             cores,
             next: record.next,
-            ahead,
         })
     }
 }
@@ -286,10 +233,10 @@ fn is_bound(value: f64) -> bool {
 
 /// Returns for each component the smallest id of its pages, which identifies it, and its number of
 /// pages.
-pub(crate) fn names(hubs: &LoadedHubGraph, components: &WeakComponents) -> Vec<(PageId, u32)> {
+pub(crate) fn names(hubs: &LoadedHubs, components: &WeakComponents) -> Vec<(PageId, u32)> {
     let mut names = vec![(PageId(u64::MAX), 0); components.len()];
-    for (&page, number) in hubs.pages.iter().zip(0..) {
-        let component = components.component_of_page(&hubs.graph, number);
+    for (&page, number) in hubs.pages.list().iter().zip(0..) {
+        let component = components.component_of_page(hubs.graph(), number);
         let name = component.and_then(|component| names.get_mut(component as usize));
         if let Some((name, pages)) = name {
             *name = page.min(*name);
@@ -307,7 +254,6 @@ pub(crate) fn delete_series(
 ) -> Result<(), StoreError> {
     let prefix = series.to_be_bytes();
     changes.delete_under(store, &tables::COMPONENT_CACHE, &prefix)?;
-    changes.delete_under(store, &tables::COMPONENT_CACHE_ORDER, &prefix)?;
     changes.delete_under(store, &tables::NEAR_CORE_CACHE, &prefix)?;
     changes.delete_under(store, &tables::STEP_CACHE, &prefix)?;
     Ok(())

@@ -4,7 +4,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::load::LoadedHubGraph;
 use super::page_evidence::{NewPageEvidence, SeriesRefresh, Written};
 use crate::engine::Result;
 use seedbank_algorithms::cores::{Core, Rule, Selection};
@@ -27,41 +26,16 @@ pub(crate) struct CoresEvidence {
     standings: NewPageEvidence,
 }
 
-/// Returns for each core its authorities to which its seed links. `targets` are those of seeds whose components are not
-/// loaded.
-pub(crate) fn led_to(
-    hubs: &LoadedHubGraph,
-    selection: &Selection,
-    targets: &BTreeMap<PageId, Vec<PageId>>,
-) -> Vec<Vec<u32>> {
-    let page = |n: u32| hubs.pages[n as usize];
-    let of_core = |core: &Core| {
-        let row = hubs.graph.hub_class(core.seed);
-        let row = row.map_or(&[][..], |class| hubs.graph.rows().list(class));
-        let targets = targets.get(&page(core.seed));
-        let linked = |number: &u32| {
-            if let Some(targets) = targets {
-                return targets.binary_search(&page(*number)).is_ok();
-            }
-            let class = hubs.graph.authority_class(*number);
-            class.is_some_and(|class| row.binary_search(&class).is_ok())
-        };
-        core.authorities.iter().copied().filter(linked).collect()
-    };
-    selection.cores.iter().map(of_core).collect()
-}
-
-/// Collects the evidence of a selection. `pages` has the page of each number, and `led_to` what [`led_to`] returns.
+/// Collects the evidence of a selection. `pages` has the page of each number.
 pub(crate) fn gather(
     pages: &[PageId],
     selection: &Selection,
     rule: Rule,
-    led_to: &[Vec<u32>],
     standings: NewPageEvidence,
 ) -> CoresEvidence {
     let mut members = Vec::new();
     let mut cores = Vec::new();
-    for ((rank, core), leads_to) in (1..).zip(&selection.cores).zip(led_to) {
+    for ((rank, core), leads_to) in (1..).zip(&selection.cores).zip(&selection.led_to) {
         let of_hubs = places(&core.hubs, &core.hub_scores);
         let of_authorities = places(&core.authorities, &core.authority_scores);
         cores.push(core_evidence(pages, core, &of_hubs, rule, leads_to));

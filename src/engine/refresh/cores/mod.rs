@@ -1,26 +1,18 @@
-//! Refresh by cores: loads the host-pruned graph or its changed part, selects cores, and caches
-//! results for the next refresh.
+//! Refresh by cores: loads the host-pruned graph, selects cores, and caches results for the next
+//! refresh.
 
 pub(crate) mod cached_cores;
 mod cached_steps;
 mod component_results;
 mod core_records;
 pub(crate) mod evidence;
-mod incremental;
 pub(crate) mod load;
-mod load_share;
-mod neighbourhood;
 pub(crate) mod page_evidence;
-mod partial_results;
+mod page_ids;
 pub(crate) mod recomputed;
 mod seed_rules;
 mod select;
 pub(super) mod service;
-mod share_evidence;
-mod shared_put;
-mod shared_seed_rules;
-mod shared_selection;
-mod shared_steps;
 pub(crate) mod unchanged;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,31 +23,25 @@ use crate::engine::policy::Policy;
 use crate::engine::refresh::run_context::RunContext;
 use crate::engine::refresh::shared_job::SharedJob;
 use crate::engine::rounds::communicator::JobCommunicator;
+use crate::engine::web_graph::Group;
 use crate::engine::{EngineError, Result};
 use cached_cores::{CachedRefresh, ComponentCounts};
 use cached_steps::NewSteps;
 use component_results::ComponentResults;
-use core_records::{keep_origins, put_cores};
+use core_records::put_cores;
 use evidence::CoresEvidence;
-use incremental::{Attempt, IncrementalSelection};
-use load::LoadedHubGraph;
-use page_evidence::{NewPageEvidence, SeriesRefresh, Written};
+use load::LoadedHubs;
+use page_evidence::{NewPageEvidence, OwnEvidence, Written};
 use recomputed::RecomputedCores;
 use seed_rules::Rejections;
-use seedbank_algorithms::communicator::of_threads;
-use seedbank_algorithms::cores::{CoreCache, Hits, Pick, Selection};
+use seedbank_algorithms::communicator::alone;
+use seedbank_algorithms::cores::{CoreCache, Pick, Selection};
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::PageId;
-use seedbank_algorithms::rank::{CachedSteps, Work};
+use seedbank_algorithms::rank::CachedSteps;
 use seedbank_store::records::{RefreshId, SeedEvidence, SeedRecord, Succession};
 use seedbank_store::{Changes, Store, tables};
-use select::select;
-use shared_selection::{SelectionInput, SharedSelection, select_in_group};
-use shared_steps::CollectedSteps;
-
-/// The number of pages of a component that one process ranks even if it is to rank none: more processes would need more time
-/// for their messages than for the component.
-const ALWAYS_GATHERED: u64 = 256;
+use select::{GroupInput, GroupSelection, select_exact, select_in_group};
 
 /// Result of a refresh by cores, to be stored.
 pub(crate) struct CoresRun {
@@ -67,9 +53,6 @@ pub(crate) struct CoresRun {
     pins: Vec<PageId>,
     /// The refresh whose results were reused.
     pub(crate) cached: Option<CachedRefresh>,
-    /// The refresh that this one depends on: the one whose results were reused, or the previous one
-    /// if its seeds matter. `None` for a cold refresh.
-    pub(crate) depends_on: Option<RefreshId>,
     /// Whether the run started with cached steps.
     pub(crate) warm_start: bool,
     pub(crate) components: ComponentCounts,
@@ -83,26 +66,26 @@ pub(crate) struct CoresRun {
 
 /// The graph on which a selection ran, and what depends on its form.
 enum RunGraph {
-    /// One process has loaded all of it that the selection needed.
-    Loaded(Box<LoadedGraph>),
-    /// Processes share it.
-    Shared(Box<SharedGraph>),
+    /// Of exact cores: all of it that the selection needed.
+    Exact(Box<ExactGraph>),
+    /// Of other cores: what process 0 has of it.
+    Group(Box<GroupGraph>),
 }
 
-/// A graph that one process has loaded, and what it cached.
-struct LoadedGraph {
-    hubs: LoadedHubGraph,
+/// A graph on which exact cores were selected, and what was cached.
+struct ExactGraph {
+    hubs: LoadedHubs,
     cache: CoreCache,
     /// Unchanged components of the graph.
     verified: BTreeSet<u32>,
 }
 
-/// What process 0 has of a graph that processes share.
-struct SharedGraph {
+/// The part in process 0 of a graph that processes share.
+struct GroupGraph {
     /// The pages of cores, by their numbers in the selection.
     pages: Vec<PageId>,
     loaded_steps: CachedSteps,
-    steps: CollectedSteps,
+    steps: NewSteps,
     /// The job of all processes; `None` if there is only this one.
     job: Option<SharedJob>,
 }
@@ -111,8 +94,8 @@ impl RunGraph {
     /// Returns the pages by their numbers in the selection.
     fn pages(&self) -> &[PageId] {
         match self {
-            Self::Loaded(graph) => &graph.hubs.pages,
-            Self::Shared(graph) => &graph.pages,
+            Self::Exact(graph) => graph.hubs.pages.list(),
+            Self::Group(graph) => &graph.pages,
         }
     }
 }
@@ -120,116 +103,86 @@ impl RunGraph {
 /// Runs a plan by cores. A `cold` run reuses nothing of the previous refresh except its seeds, if
 /// the plan depends on them.
 ///
-/// Cost: the pages and rows of changed components by key or, if they are too many, one scan of
-/// pages and two of rows; then [`select`](seedbank_algorithms::cores::select) on the changed
-/// components.
+/// Cost: one scan of pages and two of rows, or the graph image; then
+/// [`select`](seedbank_algorithms::cores::select).
 pub(crate) fn run(
     context: RunContext<'_, CorePlan>,
     previous: Option<RefreshId>,
     cold: bool,
 ) -> Result<CoresRun> {
-    let RunContext {
-        store,
-        plan,
-        policy,
-        watch,
-        ..
-    } = context;
-    let mut cached = match previous {
-        Some(refresh) if !cold => cached_cores::find_valid(store, refresh, plan)?,
-        _ => None,
-    };
-    let depends_on = cached.map(|cached| cached.refresh);
-    let seeds_matter = plan.succeed || plan.params.pick == Pick::Stable;
-    let depends_on = depends_on.or(previous.filter(|_| seeds_matter));
-    let of_steps = previous.filter(|_| !cold && !plan.params.within.is_exact());
-    let depends_on = depends_on.or(of_steps);
     let (previous_seeds, successors) = previous_seeds(context, previous)?;
-    let mut reads = Work::default();
-    // Try the changed components first, and fall back to the whole graph.
-    if let Some(cached) = cached {
-        match incremental::run(context, cached, &previous_seeds)? {
-            Attempt::Done(part) => {
-                let run = from_incremental(*part, context, cached);
-                return Ok(CoresRun {
-                    depends_on,
-                    successors,
-                    ..run
-                });
-            }
-            Attempt::GivenUp(wasted) => reads = wasted,
-        }
-    }
-    // One process with all parts shares the graph with itself, so that its result is that of several.
-    if let Some(limit) = context.exceeded_limit {
-        let input = SelectionInput {
-            steps: cached_steps::read(store, of_steps, plan)?,
+    let reusable = previous.filter(|_| !cold);
+    let run = if context.plan.params.is_exact() {
+        run_exact(context, reusable, &previous_seeds)?
+    } else {
+        let input = GroupInput {
+            steps: cached_steps::read(context.store, reusable, context.plan)?,
             previous_seeds,
             previous,
-            max_gathered: limit.max(ALWAYS_GATHERED),
         };
-        let mut run = run_shared(context, input)?;
-        run.selection.reads += reads;
-        // Results by component are not reused.
-        let depends_on = previous.filter(|_| seeds_matter).or(of_steps);
-        return Ok(CoresRun {
-            depends_on,
-            successors,
-            ..run
-        });
-    }
-    let hubs = LoadedHubGraph::load(store, plan, policy.candidates.graph_exclusions(), watch)?;
-    let steps = cached_steps::read(store, of_steps, plan)?.on_graph(&hubs);
-    let mut warm_start = !steps.steps.is_empty();
-    let mut cache = cached_cores::load(store, &hubs, cached)?.with_steps(steps);
-    let (mut selection, mut rejections) = select(context, &hubs, &previous_seeds, &cache)?;
-    selection.reads += reads;
+        run_in_group(context, input)?
+    };
+    Ok(CoresRun { successors, ..run })
+}
+
+/// Selects exact cores in this process, which reuses the results of a previous refresh.
+fn run_exact(
+    context: RunContext<'_, CorePlan>,
+    previous: Option<RefreshId>,
+    previous_seeds: &[PageId],
+) -> Result<CoresRun> {
+    let RunContext { store, plan, .. } = context;
+    let mut cached = match previous {
+        Some(refresh) => cached_cores::find_valid(store, refresh, plan)?,
+        None => None,
+    };
+    let hubs = LoadedHubs::load(context, &alone(), &[])?;
+    let mut cache = cached_cores::load(store, &hubs, cached)?;
+    let (mut selection, mut rejections) = select_exact(context, &hubs, previous_seeds, &cache)?;
     if !selection.certified && selection.reused.contains(&true) {
         // An uncertified result is never reused: start again without the cache.
         cached = None;
-        warm_start = false;
         cache = cached_cores::load(store, &hubs, None)?;
         let reads = selection.reads;
-        (selection, rejections) = select(context, &hubs, &previous_seeds, &cache)?;
+        (selection, rejections) = select_exact(context, &hubs, previous_seeds, &cache)?;
         selection.reads += reads;
     }
-    if let Some(refresh) = previous.filter(|_| !has_component_results(plan)) {
-        keep_origins(store, refresh, &hubs.pages, &mut selection)?;
-    }
-    let components = cache.components();
-    let all = number(components.len());
+    let all = number(cache.components().len());
     let verified: BTreeSet<u32> = (0..all).filter(|c| cache.knows(*c)).collect();
+    let communicator = alone();
+    let group = Group {
+        communicator: &*communicator,
+        watch: context.watch,
+    };
+    let share_components = hubs.share.components()?;
+    let (near, origins) = (&selection.near, &selection.origins);
+    let evidence = OwnEvidence::new(group, &hubs, &share_components, near, origins)?;
+    let pages = NewPageEvidence::All(evidence.blocks());
+    let rule = plan.params.rule;
     Ok(CoresRun {
-        evidence: evidence::gather(
-            &hubs.pages,
-            &selection,
-            plan.params.rule,
-            &evidence::led_to(&hubs, &selection, &BTreeMap::new()),
-            NewPageEvidence::all(&hubs, components, &selection),
-        ),
-        findings: ComponentResults::new(&hubs, components, &selection, None),
+        evidence: evidence::gather(hubs.pages.list(), &selection, rule, pages),
+        findings: ComponentResults::new(&hubs, cache.components(), &selection),
         components: ComponentCounts {
             all,
             verified: number(verified.len()),
         },
         pages_loaded: hubs.pages.len() as u64,
-        graph: RunGraph::Loaded(Box::new(LoadedGraph {
+        graph: RunGraph::Exact(Box::new(ExactGraph {
             hubs,
             cache,
             verified,
         })),
         selection,
         rejections,
-        pins: policy.pins.pages.clone(),
+        pins: context.policy.pins.pages.clone(),
         cached,
-        depends_on,
-        warm_start,
-        successors,
+        warm_start: false,
+        successors: BTreeMap::new(),
     })
 }
 
-/// Selects cores on a graph that is shared: by all processes, if they are to work on it.
-fn run_shared(context: RunContext<'_, CorePlan>, input: SelectionInput) -> Result<CoresRun> {
+/// Selects cores that are not exact: in all processes, if they are to work on the graph.
+fn run_in_group(context: RunContext<'_, CorePlan>, input: GroupInput) -> Result<CoresRun> {
     let (found, job) = if let Some(processes) = context.processes {
         let (results, job) = SharedJob::run(
             processes,
@@ -244,20 +197,15 @@ fn run_shared(context: RunContext<'_, CorePlan>, input: SelectionInput) -> Resul
         )?;
         (results.into_iter().flatten().next(), Some(job))
     } else {
-        let lost = EngineError::Internal("a process has no communicator");
-        let communicator = of_threads(1).pop().ok_or(lost)?;
-        let parts = context.store.part_count().unwrap_or(1);
-        let owners = vec![0; parts as usize];
-        let found = select_in_group(context, &communicator, &owners, input)?;
+        let found = select_in_group(context, &alone(), &[], input)?;
         (Some(found), None)
     };
     let lost = EngineError::Internal("a selection has no result");
     let (blocks, found) = found.ok_or(lost)?;
     let lost = EngineError::Internal("a selection has no result");
-    let SharedSelection {
+    let GroupSelection {
         pages,
         selection,
-        led_to,
         rejections,
         loaded_steps,
         steps,
@@ -271,15 +219,15 @@ fn run_shared(context: RunContext<'_, CorePlan>, input: SelectionInput) -> Resul
     };
     let rule = context.plan.params.rule;
     Ok(CoresRun {
-        evidence: evidence::gather(&pages, &selection, rule, &led_to, standings),
-        findings: ComponentResults::of_share(&components, &selection),
+        evidence: evidence::gather(&pages, &selection, rule, standings),
+        findings: ComponentResults::counted_only(&components, &selection),
         components: ComponentCounts {
             all: number(components.len()),
             verified: 0,
         },
         pages_loaded,
         warm_start: !loaded_steps.steps.is_empty(),
-        graph: RunGraph::Shared(Box::new(SharedGraph {
+        graph: RunGraph::Group(Box::new(GroupGraph {
             pages,
             loaded_steps,
             steps,
@@ -289,60 +237,8 @@ fn run_shared(context: RunContext<'_, CorePlan>, input: SelectionInput) -> Resul
         rejections,
         pins: context.policy.pins.pages.clone(),
         cached: None,
-        depends_on: None,
         successors: BTreeMap::new(),
     })
-}
-
-/// Returns whether results are cached by component, with the origins of cores.
-fn has_component_results(plan: &CorePlan) -> bool {
-    plan.params.hits == Hits::Converged && plan.params.within.is_exact()
-}
-
-/// Builds the run from an incremental selection.
-fn from_incremental(
-    part: IncrementalSelection,
-    context: RunContext<'_, CorePlan>,
-    cached: CachedRefresh,
-) -> CoresRun {
-    let rule = context.plan.params.rule;
-    let IncrementalSelection {
-        hubs,
-        cache,
-        selection,
-        rejections,
-        verified,
-        components,
-        pages_loaded,
-        changed,
-        standings,
-        targets,
-    } = part;
-    let of_graph = cache.components();
-    CoresRun {
-        evidence: evidence::gather(
-            &hubs.pages,
-            &selection,
-            rule,
-            &evidence::led_to(&hubs, &selection, &targets),
-            standings.compute(&hubs, of_graph, &selection),
-        ),
-        findings: ComponentResults::new(&hubs, of_graph, &selection, Some(changed)),
-        components,
-        pages_loaded,
-        graph: RunGraph::Loaded(Box::new(LoadedGraph {
-            hubs,
-            cache,
-            verified,
-        })),
-        selection,
-        rejections,
-        pins: context.policy.pins.pages.clone(),
-        cached: Some(cached),
-        depends_on: None,
-        warm_start: false,
-        successors: BTreeMap::new(),
-    }
 }
 
 /// Returns the seeds of the previous refresh, best first, if the selection depends on them, and the successors of dead ones.
@@ -421,7 +317,7 @@ impl CoresRun {
 
     /// Explains why cores were recomputed.
     pub(crate) fn costs(&self, store: &Store) -> Result<Vec<RecomputedCores>> {
-        let RunGraph::Loaded(graph) = &self.graph else {
+        let RunGraph::Exact(graph) = &self.graph else {
             let reused = &self.selection.reused;
             return Ok(recomputed::without_components(reused, self.warm_start));
         };
@@ -450,27 +346,16 @@ impl CoresRun {
         for (rank, seed) in (1_u32..).zip(self.seeds()) {
             changes.put_seed(refresh, rank, &seed)?;
         }
-        let counted = self.findings.counted(self.cached);
+        let counted = self.findings.counted();
         let written = self.evidence.put(store, changes, plan, refresh, counted)?;
         let series = written.record.series;
-        match &self.graph {
-            RunGraph::Loaded(graph) => {
-                let LoadedGraph { hubs, cache, .. } = &**graph;
-                let steps = self.selection.steps.iter();
-                let new = NewSteps {
-                    classes: hubs.graph.authority_members(),
-                    page: |number: u32| hubs.pages.get(number as usize).copied(),
-                    steps: steps.map(|step| &step.cached).collect(),
-                };
-                cached_steps::put(store, changes, series, cache.cached_steps(), &new)?;
-            }
-            RunGraph::Shared(graph) => {
-                let new = graph.steps.new_steps();
-                cached_steps::put(store, changes, series, &graph.loaded_steps, &new)?;
-            }
-        }
-        self.findings
-            .put(store, changes, SeriesRefresh { series, refresh })?;
+        let (loaded, none) = (CachedSteps::default(), NewSteps::default());
+        let (loaded, new) = match &self.graph {
+            RunGraph::Exact(_) => (&loaded, &none),
+            RunGraph::Group(graph) => (&graph.loaded_steps, &graph.steps),
+        };
+        cached_steps::put(store, changes, series, loaded, new)?;
+        self.findings.put(store, changes, series, refresh)?;
         Ok(written)
     }
 
@@ -483,10 +368,10 @@ impl CoresRun {
         refresh: RefreshId,
         written: &mut Written,
     ) -> Result<()> {
-        if let RunGraph::Shared(graph) = &self.graph
+        if let RunGraph::Group(graph) = &self.graph
             && let Some(job) = &graph.job
         {
-            shared_put::put_elsewhere(job, store, changes, refresh, written)?;
+            service::put_elsewhere(job, store, changes, refresh, written)?;
         }
         Ok(())
     }

@@ -6,10 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::cached_cores;
-use super::load::LoadedHubGraph;
+use super::component_results::ComponentSummary;
+use super::load::{LoadedHubs, OwnPages};
 use crate::engine::Result;
-use seedbank_algorithms::cores::{Nearness, RowSums, Selection, row_sums};
-use seedbank_algorithms::graph::WeakComponents;
+use crate::engine::web_graph::{Group, malformed};
+use seedbank_algorithms::cores::{NearClasses, Nearness, Standings, standings};
+use seedbank_algorithms::graph::ShareComponents;
 use seedbank_algorithms::page::{PageId, PageSet, SiteId};
 use seedbank_store::component_cache::CoreOrigin;
 use seedbank_store::evidence::{
@@ -19,6 +21,10 @@ use seedbank_store::page_blocks::{PageBlock, place};
 use seedbank_store::records::{EvidenceSeries, RefreshId, RefreshRecord};
 use seedbank_store::tables::{self, PageSetKey};
 use seedbank_store::{Changes, Entries, Store, StoreError};
+
+/// About the bytes of a number in a message, and of a page id.
+const OF_NUMBER: usize = 5;
+const OF_PAGE: usize = 9;
 
 /// A site, and a block of its page indexes.
 pub(super) type BlockPlace = (SiteId, u32);
@@ -33,83 +39,73 @@ pub(crate) enum NewPageEvidence {
     All(EvidenceBlocks),
     /// Evidence for the pages of this process, and the number of pages with evidence in all processes.
     Share(EvidenceBlocks, u64),
-    /// Changed blocks, new and old, and the number of pages with evidence.
-    Changed(
-        BTreeMap<BlockPlace, [Option<PageBlock<PageEvidence>>; 2]>,
-        u64,
-    ),
 }
 
-/// Pages whose evidence may have changed.
-pub(crate) struct ChangedPageEvidence {
-    /// Reason for being ineligible, or `Alone` for included pages; `None` for pages on no
-    /// inter-site link.
-    pub(crate) pages: BTreeMap<PageId, Option<LinkStatus>>,
-    /// Their blocks, as of the earlier refresh.
-    pub(crate) blocks: BTreeMap<BlockPlace, Option<PageBlock<PageEvidence>>>,
-    /// Number of pages with evidence in the earlier refresh.
-    pub(crate) previous_pages: u64,
+/// Evidence for the included pages of this process, from what all processes know.
+pub(super) struct OwnEvidence<'a> {
+    loaded: &'a LoadedHubs,
+    standings: Standings<'a>,
+    origins: &'a [Option<u64>],
+    /// The names of the components of own pages, by the number of the smallest page of each.
+    names: BTreeMap<u32, PageId>,
+    /// In process 0, the components of the whole graph.
+    pub(super) components: Vec<ComponentSummary>,
 }
 
-/// Input from which evidence is computed.
-struct Source<'a> {
-    hubs: &'a LoadedHubGraph,
-    components: &'a WeakComponents,
-    selection: &'a Selection,
-    names: Vec<PageId>,
-    sums: RowSums,
-}
-
-impl<'a> Source<'a> {
-    fn new(
-        hubs: &'a LoadedHubGraph,
-        components: &'a WeakComponents,
-        selection: &'a Selection,
-    ) -> Self {
-        Self {
-            hubs,
+impl<'a> OwnEvidence<'a> {
+    /// Computes it, given the components of the graph, the classes near cores and the origin of each core. All processes call
+    /// it at the same time.
+    pub(super) fn new(
+        group: Group<'_>,
+        loaded: &'a LoadedHubs,
+        components: &'a ShareComponents,
+        near: &'a NearClasses,
+        origins: &'a [Option<u64>],
+    ) -> Result<Self> {
+        let pages = &loaded.pages;
+        let standings = standings(&loaded.share, components, near, pages.numbers())?;
+        let own = summaries(pages, &standings);
+        let Names { names, components } = Names::exchange(group, own)?;
+        Ok(Self {
+            loaded,
+            standings,
+            origins,
+            names,
             components,
-            selection,
-            names: cached_cores::names(hubs, components)
-                .into_iter()
-                .map(|(name, _)| name)
-                .collect(),
-            sums: row_sums(&hubs.graph),
+        })
+    }
+
+    /// Returns the evidence for an included page, given its position among the own pages.
+    fn of_page(&self, position: usize) -> PageEvidence {
+        let number = self.loaded.pages.numbers()[position];
+        let Some(standing) = self.standings.of_page(position, number) else {
+            return PageEvidence {
+                links: LinkStatus::Isolated,
+                near: None,
+            };
+        };
+        let component = self.names.get(&standing.component);
+        let near = standing.near;
+        PageEvidence {
+            links: component.map_or(LinkStatus::Isolated, |&component| LinkStatus::Counted {
+                component,
+                as_authority: standing.as_authority,
+                as_hub: standing.as_hub,
+            }),
+            near: near.map(|(near, hub)| proximity(near, hub, self.origins)),
         }
     }
 
-    /// Computes the evidence for an included page.
-    fn standing(&self, number: u32) -> PageEvidence {
-        let graph = &self.hubs.graph;
-        let hub = graph.hub_class(number).map(|class| class as usize);
-        let authority = graph.authority_class(number).map(|c| c as usize);
-        let component = self.components.component_of_page(graph, number);
-        let links = match component.and_then(|component| self.names.get(component as usize)) {
-            None => LinkStatus::Isolated,
-            Some(&component) => LinkStatus::Counted {
-                component,
-                as_authority: authority.map_or(0, |class| self.sums.authorities[class]),
-                as_hub: hub.map_or(0, |class| self.sums.hubs[class]),
-            },
-        };
-        let near = &self.selection.near;
-        let as_hub = hub.and_then(|class| near.hubs.get(class).copied().flatten());
-        let as_authority =
-            authority.and_then(|class| near.authorities.get(class).copied().flatten());
-        // The first core counts. If a page is near it in both roles, hub takes precedence, since
-        // only hubs become seeds.
-        let as_hub = as_hub.map(|near| (near, true));
-        let both = as_hub
-            .into_iter()
-            .chain(as_authority.map(|near| (near, false)));
-        let near = both.min_by_key(|(near, _)| near.core);
-        let near = near.map(|(near, hub)| proximity(near, hub, &self.selection.origins));
-        PageEvidence { links, near }
+    /// Returns the evidence for all own pages on inter-site links.
+    pub(super) fn blocks(&self) -> EvidenceBlocks {
+        let included = self.loaded.pages.by_id();
+        let included = included.map(|(page, position)| (page, self.of_page(position)));
+        EvidenceBlocks::new(included, &self.loaded.ineligible)
     }
 }
 
 /// Returns what is stored of a page near a core, given the origins of cores.
-pub(super) fn proximity(near: Nearness, hub: bool, origins: &[Option<u64>]) -> CoreProximity {
+fn proximity(near: Nearness, hub: bool, origins: &[Option<u64>]) -> CoreProximity {
     let rank = near.core;
     let origin = origins.get((rank as usize).saturating_sub(1));
     let origin = origin.copied().flatten().map(CoreOrigin::from_packed);
@@ -121,41 +117,113 @@ pub(super) fn proximity(near: Nearness, hub: bool, origins: &[Option<u64>]) -> C
     }
 }
 
-impl ChangedPageEvidence {
-    /// Computes the evidence after a selection.
-    pub(crate) fn compute(
-        self,
-        hubs: &LoadedHubGraph,
-        components: &WeakComponents,
-        selection: &Selection,
-    ) -> NewPageEvidence {
-        let source = Source::new(hubs, components, selection);
-        let mut blocks: BTreeMap<BlockPlace, BTreeMap<u32, PageEvidence>> = BTreeMap::new();
-        let mut count = self.previous_pages;
-        for (page, links) in self.pages {
-            let (block, at) = place(page.index());
-            let block = (page.site(), block);
-            let facts = blocks.entry(block).or_insert_with(|| {
-                let before = self.blocks.get(&block).and_then(Option::as_ref);
-                before.map_or_else(BTreeMap::new, |block| block.0.iter().copied().collect())
-            });
-            let new = links.map(|links| match (links, hubs.number(page)) {
-                (LinkStatus::Isolated, Some(number)) => source.standing(number),
-                _ => PageEvidence { links, near: None },
-            });
-            let old = match new {
-                Some(new) => facts.insert(at, new),
-                None => facts.remove(&at),
+/// Returns what the pages of this process say of components, by the number of the smallest page of each.
+fn summaries(pages: &OwnPages, standings: &Standings<'_>) -> BTreeMap<u32, ComponentSummary> {
+    let mut own: BTreeMap<u32, ComponentSummary> = BTreeMap::new();
+    for (name, at) in pages.by_id() {
+        if let Some(standing) = standings.of_page(at, pages.numbers()[at]) {
+            let of_page = ComponentSummary {
+                name,
+                pages: 1,
+                row_sum: standing.as_authority,
             };
-            count = count.saturating_add(u64::from(new.is_some()));
-            count = count.saturating_sub(u64::from(old.is_some()));
+            let summary = own.entry(standing.component);
+            summary.and_modify(|of| of.add(of_page)).or_insert(of_page);
         }
-        let mut before = self.blocks;
-        let blocks = blocks.into_iter().map(|(place, facts)| {
-            let new = (!facts.is_empty()).then(|| PageBlock(facts.into_iter().collect()));
-            (place, [new, before.remove(&place).flatten()])
+    }
+    own
+}
+
+impl ComponentSummary {
+    /// Adds what other pages of the component say.
+    fn add(&mut self, other: Self) {
+        self.name = self.name.min(other.name);
+        self.pages = self.pages.saturating_add(other.pages);
+        self.row_sum = self.row_sum.max(other.row_sum);
+    }
+}
+
+/// The names of components.
+struct Names {
+    /// Of the components of own pages, by the number of the smallest page of each.
+    names: BTreeMap<u32, PageId>,
+    /// In process 0, all components.
+    components: Vec<ComponentSummary>,
+}
+
+impl Names {
+    /// Combines what processes know of components. All processes call it at the same time.
+    ///
+    /// Cost: some 30 bytes for each component and process. Memory: in process 0, 24 bytes for each component.
+    fn exchange(group: Group<'_>, own: BTreeMap<u32, ComponentSummary>) -> Result<Self> {
+        if group.processes() == 1 {
+            let mut components: Vec<ComponentSummary> = own.values().copied().collect();
+            components.sort_unstable_by_key(|of| of.name);
+            let names = own.into_iter().map(|(component, of)| (component, of.name));
+            return Ok(Self {
+                names: names.collect(),
+                components,
+            });
+        }
+        // A component is combined in one of the processes.
+        let processes = group.processes();
+        let process_of = |component: u32| component as usize % processes;
+        let summaries = own.iter().map(|(&component, of)| {
+            let summary = (component, (of.name, of.pages, of.row_sum));
+            (process_of(component), summary)
         });
-        NewPageEvidence::Changed(blocks.collect(), count)
+        let mut combined: BTreeMap<u32, (ComponentSummary, Vec<usize>)> = BTreeMap::new();
+        group.send(
+            summaries,
+            |_| OF_PAGE + 4 * OF_NUMBER,
+            |from, (component, (name, pages, row_sum))| {
+                let of_process = ComponentSummary {
+                    name,
+                    pages,
+                    row_sum,
+                };
+                let entry = combined.entry(component);
+                let (of, asked) = entry.or_insert_with(|| (of_process, Vec::new()));
+                if !asked.is_empty() {
+                    of.add(of_process);
+                }
+                asked.push(from);
+                Ok(())
+            },
+        )?;
+        let answers = combined.iter().flat_map(|(component, (of, asked))| {
+            let answer = (*component, of.name);
+            asked.iter().map(move |process| (*process, answer))
+        });
+        let mut names: BTreeMap<u32, PageId> = BTreeMap::new();
+        group.send(
+            answers,
+            |_| OF_PAGE + OF_NUMBER,
+            |_, (component, name)| {
+                names.insert(component, name);
+                Ok(())
+            },
+        )?;
+        let all = combined.values();
+        let all = all.map(|(of, _)| (of.name, of.pages, of.row_sum));
+        let mut components: Vec<ComponentSummary> = Vec::new();
+        group.send_to_first(
+            all,
+            |_| OF_PAGE + 3 * OF_NUMBER,
+            |_, (name, pages, row_sum)| {
+                components.push(ComponentSummary {
+                    name,
+                    pages,
+                    row_sum,
+                });
+                Ok(())
+            },
+        )?;
+        components.sort_unstable_by_key(|of| of.name);
+        if !own.keys().eq(names.keys()) {
+            return Err(malformed().into());
+        }
+        Ok(Self { names, components })
     }
 }
 
@@ -249,18 +317,6 @@ impl EvidenceBlocks {
 }
 
 impl NewPageEvidence {
-    /// Computes the evidence for all pages on inter-site links.
-    pub(crate) fn all(
-        hubs: &LoadedHubGraph,
-        components: &WeakComponents,
-        selection: &Selection,
-    ) -> Self {
-        let source = Source::new(hubs, components, selection);
-        let included = hubs.by_id();
-        let included = included.map(|(page, number)| (page, source.standing(number)));
-        Self::All(EvidenceBlocks::new(included, &hubs.ineligible))
-    }
-
     /// Adds to `changes` what differs from the last refresh of the series. Returns what was
     /// written; the blocks of a share are not recorded yet.
     pub(crate) fn put(
@@ -272,17 +328,6 @@ impl NewPageEvidence {
     ) -> Result<Written> {
         let prefix = of.series.to_be_bytes();
         let (pages, blocks) = match self {
-            Self::Changed(blocks, count) => {
-                let mut written = BTreeSet::new();
-                for (&place, [new, old]) in blocks {
-                    let new = new.as_ref().map(|block| numbered(block, of.refresh));
-                    if new != *old {
-                        written.insert(place);
-                        of.put(changes, place, new)?;
-                    }
-                }
-                (*count, written)
-            }
             Self::All(blocks) => {
                 let stored = store.scan_under(&tables::PAGE_EVIDENCE, &prefix)?;
                 (blocks.pages(), blocks.put(stored, changes, of)?)
@@ -440,4 +485,50 @@ pub(crate) fn delete_unseen(
 /// Encodes a block as the id of a page whose index is the block's number.
 fn packed(place: BlockPlace) -> u64 {
     PageId::new(place.0, place.1).0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::web_graph::in_threads;
+
+    #[test]
+    fn a_component_is_named_after_its_smallest_page_of_all_processes() {
+        for processes in 1..=3 {
+            let found = in_threads(processes, |group, process| {
+                // Page `p` is in component `p % 7`, and belongs to process `p % processes`.
+                let mut own: BTreeMap<u32, ComponentSummary> = BTreeMap::new();
+                for page in (0..40).filter(|page| page % processes == process) {
+                    let of_page = ComponentSummary {
+                        name: PageId(100 - page as u64),
+                        pages: 1,
+                        row_sum: page as u64,
+                    };
+                    let component = u32::try_from(page % 7).unwrap();
+                    let summary = own.entry(component);
+                    summary.and_modify(|of| of.add(of_page)).or_insert(of_page);
+                }
+                let found = Names::exchange(group, own.clone()).unwrap();
+                assert!(own.keys().eq(found.names.keys()));
+                found
+            });
+            let last = |component: u32| (0..40).rev().find(|page| page % 7 == component).unwrap();
+            for (process, Names { names, components }) in found.into_iter().enumerate() {
+                for (component, name) in names {
+                    assert_eq!(name.0, 100 - u64::from(last(component)));
+                }
+                let found = components
+                    .iter()
+                    .map(|of| (of.name.0, of.pages, of.row_sum));
+                let expected = (0..7).map(|component| {
+                    let (last, pages) = (last(component), 5 + u32::from(component < 5));
+                    (100 - u64::from(last), pages, u64::from(last))
+                });
+                let mut expected: Vec<_> = expected.collect();
+                expected.sort_unstable();
+                expected.truncate(if process == 0 { 7 } else { 0 });
+                assert_eq!(found.collect::<Vec<_>>(), expected);
+            }
+        }
+    }
 }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::load::LoadedHubGraph;
+use super::load::LoadedHubs;
 use crate::engine::Result;
 use crate::engine::history::timeline::{PageTimelines, Timeline};
 use seedbank_algorithms::cores::Selection;
@@ -71,7 +71,7 @@ pub struct SiteChange {
 /// Input of the explanation.
 pub(crate) struct Recomputation<'a> {
     pub(crate) store: &'a Store,
-    pub(crate) hubs: &'a LoadedHubGraph,
+    pub(crate) hubs: &'a LoadedHubs,
     pub(crate) components: &'a WeakComponents,
     /// Unchanged components of the loaded graph.
     pub(crate) verified: &'a BTreeSet<u32>,
@@ -158,7 +158,7 @@ impl Recomputation<'_> {
     }
 
     fn component(&self, number: u32) -> Option<u32> {
-        self.components.component_of_page(&self.hubs.graph, number)
+        self.components.component_of_page(self.hubs.graph(), number)
     }
 
     fn changes(

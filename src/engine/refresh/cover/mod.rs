@@ -20,8 +20,7 @@ pub(crate) mod reach;
 mod seat_allocation;
 mod select;
 mod select_sites;
-mod site_requests;
-pub(crate) mod site_service;
+pub(crate) mod site_requests;
 pub(crate) mod sites;
 
 use std::cmp::Reverse;
@@ -125,10 +124,6 @@ pub(crate) fn records(store: &Store, refresh: RefreshId) -> Result<BTreeMap<Site
 }
 
 impl CoverRun {
-    pub(crate) fn depends_on(&self) -> Option<RefreshId> {
-        self.previous
-    }
-
     /// Numbers of sites whose seeds are reused, and of sites selected on.
     pub(crate) fn steps(&self) -> (u64, u64) {
         let reused = self

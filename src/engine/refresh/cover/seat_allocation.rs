@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::site_requests::values_of_all;
 use super::sites::CoverSite;
 use crate::engine::Result;
+use crate::engine::eligibility::PlanScope;
 use crate::engine::refresh::run_context::RunContext;
 use crate::engine::web_graph::LoadedGraph;
 use seedbank_algorithms::cover::{
@@ -17,7 +18,7 @@ use seedbank_algorithms::cover::{
 };
 use seedbank_algorithms::page::SiteId;
 use seedbank_formats::ingest;
-use seedbank_store::records::{CoverRecord, PageState};
+use seedbank_store::records::CoverRecord;
 use seedbank_store::tables;
 
 /// Seats in the order of the sites.
@@ -108,6 +109,7 @@ fn allowed(
     if policy.policy.allows_all_pages() {
         return Ok(vec![None; sites.len()]);
     }
+    let eligibility = policy.eligibility(PlanScope::SITES);
     let mut allowed = Vec::with_capacity(sites.len());
     for (site, reused) in sites.iter().zip(reused) {
         context.watch.proceed()?;
@@ -121,10 +123,8 @@ fn allowed(
             .scan_under(&tables::PAGES, &site.id.0.to_be_bytes())?
         {
             let (page, record) = entry?;
-            let is_failing = policy.candidates.is_failing(context.store, page)?;
-            let is_eligible = record.state == PageState::Crawled
-                && policy.candidates.allows(&site.name, &record, is_failing)
-                && policy.pins.position(page).is_none();
+            let reason = eligibility.reason(context.store, page, &site.name, &record)?;
+            let is_eligible = reason.is_none() && policy.pins.position(page).is_none();
             count += u32::from(is_eligible);
         }
         allowed.push(Some(count));

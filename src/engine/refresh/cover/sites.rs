@@ -10,12 +10,13 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use crate::engine::Result;
+use crate::engine::eligibility::PlanScope;
 use crate::engine::error::site_graph_error;
 use crate::engine::refresh::run_context::RunContext;
 use seedbank_algorithms::cover::{Choice, PUniq, PageFacts, Site, SiteGraph, page_value};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::records::{BatchId, PageRecord, PageState, RowMembers, SiteRecord};
+use seedbank_store::records::{BatchId, PageRecord, RowMembers, SiteRecord};
 use seedbank_store::{Store, StoreError, tables};
 
 /// Maximum number of crawled pages of the small sites in a group.
@@ -120,23 +121,20 @@ pub(crate) fn facts(record: &PageRecord, of_rows: &HashMap<u32, u32>) -> PageFac
 /// with the attributes: some 50 bytes per page and 8 per link, twice while it is built.
 fn load<'a>(context: RunContext<'_, Choice>, site: &'a CoverSite) -> Result<LoadedSite<'a>> {
     let RunContext { store, watch, .. } = context;
-    let (candidates, weights) = (&context.policy.candidates, &context.plan.weights);
+    let weights = &context.plan.weights;
+    let eligibility = context.policy.eligibility(PlanScope::SITES);
     let prefix = site.id.0.to_be_bytes();
     let of_rows = uncrawled_of_rows(store.scan_under(&tables::ROW_MEMBERS, &prefix)?)?;
     watch.proceed()?;
     let mut crawled = Vec::new();
     for entry in store.scan_under(&tables::PAGES, &prefix)? {
         let (page, record) = entry?;
-        if record.state != PageState::Crawled {
+        let reason = eligibility.reason(store, page, &site.name, &record)?;
+        if reason.is_some_and(|reason| !PlanScope::SITES.is_in_graph(reason)) {
             continue;
         }
-        if candidates.is_excluded(&site.name, &record) {
-            continue;
-        }
-        let is_failing = candidates.is_failing(store, page)?;
-        let is_rejected = !candidates.allows(&site.name, &record, is_failing);
         let facts = facts(&record, &of_rows);
-        crawled.push((record.local, page.index(), (facts, is_rejected)));
+        crawled.push((record.local, page.index(), (facts, reason.is_some())));
     }
     watch.proceed()?;
     // Numbers follow URL order, so that results do not depend on ids.

@@ -11,24 +11,24 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::engine::Result;
+use crate::engine::eligibility::{IneligiblePages, JudgedFor, PlanScope};
 use crate::engine::error::web_graph_error;
 use crate::engine::learned_values::learned_values;
-use crate::engine::policy::{LoadedPolicy, Policy};
+use crate::engine::policy::Policy;
 use crate::engine::refresh::run_context::RunContext;
 use crate::engine::site_owners::SiteOwners;
 use crate::engine::web_graph::{
     GhostLists, Group, Numbering, collect_numbers, load_image, load_share_image, number_ghosts,
-    number_names, numbers_in_web, page_facts, pagerank_of, read_records, uncrawled_outlinks,
+    number_names, numbers_in_web, page_facts, pagerank_of, uncrawled_outlinks,
 };
 use seedbank_algorithms::communicator::Communicator;
 use seedbank_algorithms::cover::global::{Cap, ValueBy, WebChoice, WebGraph, WebShare};
 use seedbank_algorithms::cover::{Method, PUniq, PageFacts, page_value, pagerank_values};
 use seedbank_algorithms::graph::{Csr, NONE, number};
 use seedbank_algorithms::page::{PageId, SiteId};
-use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest;
 use seedbank_store::records::SiteRecord;
-use seedbank_store::{Entries, GraphImage, ImageLinks, Store, tables};
+use seedbank_store::{Entries, GraphImage, ImageLinks, tables};
 
 /// The web in memory, with pages numbered in URL order.
 pub(super) struct LoadedWeb {
@@ -68,8 +68,8 @@ impl LoadedWeb {
             ..
         } = context;
         let image = load_image(store, ImageLinks::All, watch)?;
-        let (allowed, numbers) = included(context, &image)?;
-        let mut pages = PageLists::read(context, &image, &numbers, &allowed)?;
+        let (ineligible, numbers) = included(context, &image)?;
+        let mut pages = PageLists::read(context, &image, &numbers, &ineligible);
         let (mut ranks, mut rank_visits) = (Vec::new(), 0);
         if choice.value_by == ValueBy::Pagerank || choice.method == Method::Pagerank {
             (ranks, rank_visits) = pagerank_of(&image, &numbers, watch)?;
@@ -83,7 +83,7 @@ impl LoadedWeb {
             pages.values = learned_values(store, &image, &numbers, &successors, None, watch)?;
         }
         // Free the image before the graph is built.
-        drop((image, numbers));
+        drop((image, numbers, ineligible));
         watch.proceed()?;
         let pins = positions_of(&pages.ids, &rules.pins.pages).into_iter();
         let constraints = Constraints {
@@ -148,10 +148,10 @@ impl LoadedShare {
         };
         let owners = SiteOwners::new(store, owners, communicator.processes())?;
         let mut image = load_share_image(store, ImageLinks::All, watch)?;
-        let (allowed, mut local) = included(context, &image)?;
+        let (ineligible, mut local) = included(context, &image)?;
         watch.stage("number pages", None);
         let ghosts = number_ghosts(group, owners, &mut image, &mut local)?;
-        let mut pages = PageLists::read(context, &image, &local, &allowed)?;
+        let mut pages = PageLists::read(context, &image, &local, &ineligible);
         let numbers = numbers_in_web(group, &image, &local)?;
         watch.stage("link pages", None);
         let successors = local.successors(&image);
@@ -160,7 +160,7 @@ impl LoadedShare {
             pages.values = learned_values(store, &image, &local, &successors, all, watch)?;
         }
         // Free the image before the graph is built.
-        drop((image, local));
+        drop((image, local, ineligible));
         let mut pins = positions_of(&pages.ids, &rules.pins.pages);
         for (_, page) in &mut pins {
             // Both lists have an entry for each page.
@@ -206,16 +206,21 @@ struct Constraints {
     caps: Vec<Cap>,
 }
 
-/// Returns which pages the policy allows, and numbers for those that are in the web. In a share, these are the own ones.
+/// Returns the ineligible pages, and numbers for those that are in the web. In a share, these are the own ones.
 fn included(
     context: RunContext<'_, WebChoice>,
     image: &GraphImage,
-) -> Result<(Allowed, Numbering)> {
-    let allowed = Allowed::read(context.store, image, context.policy, context.watch)?;
-    let numbers = Numbering::by_url(image, |slot| {
-        image.is_live(slot) && !allowed.is_excluded(slot)
-    })?;
-    Ok((allowed, numbers))
+) -> Result<(IneligiblePages, Numbering)> {
+    let RunContext {
+        store,
+        policy,
+        watch,
+        ..
+    } = context;
+    let eligibility = policy.eligibility(PlanScope::WEB);
+    let ineligible = IneligiblePages::of_image(store, image, eligibility, JudgedFor::Seeds, watch)?;
+    let numbers = Numbering::by_url(image, |slot| ineligible.graph_reason(slot).is_none())?;
+    Ok((ineligible, numbers))
 }
 
 /// The pages of the web, in the order of their numbers.
@@ -234,8 +239,8 @@ impl PageLists {
         context: RunContext<'_, WebChoice>,
         image: &GraphImage,
         numbers: &Numbering,
-        allowed: &Allowed,
-    ) -> Result<Self> {
+        ineligible: &IneligiblePages,
+    ) -> Self {
         let choice = context.plan;
         let ids = numbers.pages(image);
         let uncrawled = uncrawled_outlinks(image);
@@ -252,10 +257,8 @@ impl PageLists {
             if has_quality {
                 values_as_known.push(choice.weights.quality_value(facts.quality));
             }
-            let is_failing = context.policy.candidates.is_failing(context.store, *page)?;
-            let is_allowed = !is_failing && allowed.allows(slot, facts.quality);
             marks.push(Mark {
-                may_be_seed: crawled && !facts.spam && is_allowed,
+                may_be_seed: ineligible.reason(slot).is_none(),
                 crawled,
                 spam: facts.spam,
                 clicked: facts.clicks > 0,
@@ -263,12 +266,12 @@ impl PageLists {
                 quality: facts.quality,
             });
         }
-        Ok(Self {
+        Self {
             ids,
             values,
             values_as_known,
             marks,
-        })
+        }
     }
 
     fn may_be_seed(&self) -> Vec<bool> {
@@ -289,52 +292,6 @@ impl PageLists {
             ranks: Vec::new(),
             rank_visits: 0,
         })
-    }
-}
-
-/// The pages that a policy excludes from the graph, and those that it allows as seeds, failed fetches aside.
-struct Allowed {
-    /// By slot: whether the page is excluded, and whether it may be a seed. `None` if that does not depend on
-    /// URLs and times.
-    by_record: Option<Vec<(bool, bool)>>,
-    min_quality: u16,
-}
-
-impl Allowed {
-    /// Cost: a scan of all pages if the policy has lists or depends on times.
-    fn read(
-        store: &Store,
-        image: &GraphImage,
-        rules: &LoadedPolicy,
-        watch: &dyn Watch,
-    ) -> Result<Self> {
-        let candidates = &rules.candidates;
-        let by_record = if candidates.has_lists() || candidates.depends_on_times() {
-            Some(read_records(store, image, watch, |site, page| {
-                let is_excluded = candidates.is_excluded(site, page);
-                // Failed fetches are looked up by page.
-                (is_excluded, candidates.allows(site, page, false))
-            })?)
-        } else {
-            None
-        };
-        Ok(Self {
-            by_record,
-            min_quality: rules.policy.min_quality,
-        })
-    }
-
-    fn is_excluded(&self, slot: u32) -> bool {
-        self.by_record
-            .as_ref()
-            .is_some_and(|of| of[slot as usize].0)
-    }
-
-    fn allows(&self, slot: u32, quality: u16) -> bool {
-        match &self.by_record {
-            Some(of) => of[slot as usize].1,
-            None => quality >= self.min_quality,
-        }
     }
 }
 

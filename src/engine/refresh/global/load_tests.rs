@@ -10,13 +10,14 @@ use proptest::test_runner::TestRunner;
 use super::*;
 use crate::engine::plan::kinds::Greedy;
 use crate::engine::plan::{Plan, PlanOptions, ResolvedPlan, Value};
-use crate::engine::policy::List;
+use crate::engine::policy::{List, LoadedPolicy};
+use crate::engine::properties::repeatable;
 use crate::engine::refresh::process_stores_tests::{PARTS, in_processes, owners, scratch};
 use crate::engine::{Bank, EngineError, IngestRequest};
 use seedbank_algorithms::fetch_status::FetchStatus;
 use seedbank_algorithms::watch::Unwatched;
 use seedbank_formats::ingest::{Naming, Record};
-use seedbank_store::Reader;
+use seedbank_store::{Reader, Store};
 
 /// Hosts of four domains. Most domains have sites in several parts.
 const HOSTS: [&str; 8] = [
@@ -222,10 +223,8 @@ fn compare(whole: &LoadedWeb, shares: &[Loaded], compared: &mut Compared) {
 #[test]
 fn the_shares_together_are_the_web() {
     let mut runner = TestRunner::new(ProptestConfig {
-        cases: 16,
         max_shrink_iters: 40,
-        failure_persistence: None,
-        ..ProptestConfig::default()
+        ..repeatable(16)
     });
     let batches = prop::collection::vec(prop::collection::vec(action(), 1..40), 0..4);
     let pins = prop::collection::vec(0..PAGES, 0..5);

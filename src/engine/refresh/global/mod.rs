@@ -44,8 +44,8 @@ pub(crate) struct WebRun {
 }
 
 enum Seeds {
-    /// Reused from this refresh, in the order of the list.
-    Reused(RefreshId, Vec<SeedRecord>),
+    /// Reused from the previous refresh, in the order of the list.
+    Reused(Vec<SeedRecord>),
     /// Selected by this refresh, in the order of the list.
     New {
         picked: Vec<Picked>,
@@ -67,7 +67,7 @@ pub(crate) fn run(
         // Without seeds, nothing records which refresh selected them, so the selection runs again.
         if !seeds.is_empty() {
             return Ok(WebRun {
-                seeds: Seeds::Reused(refresh, seeds),
+                seeds: Seeds::Reused(seeds),
                 page_visits: 0,
                 cold: false,
                 tuning: None,
@@ -134,17 +134,10 @@ impl WebRun {
         }
     }
 
-    pub(crate) fn depends_on(&self) -> Option<RefreshId> {
-        match &self.seeds {
-            Seeds::Reused(refresh, _) => Some(*refresh),
-            Seeds::New { .. } => None,
-        }
-    }
-
     /// Returns the refresh that picked the seeds, if this one is stored as `refresh`.
     pub(crate) fn picked_by(&self, refresh: RefreshId) -> RefreshId {
         match &self.seeds {
-            Seeds::Reused(_, seeds) => seeds.first().and_then(since).unwrap_or(refresh),
+            Seeds::Reused(seeds) => seeds.first().and_then(since).unwrap_or(refresh),
             Seeds::New { .. } => refresh,
         }
     }
@@ -152,7 +145,7 @@ impl WebRun {
     /// Numbers of seeds that are reused, and that were selected by this refresh.
     pub(crate) fn steps(&self) -> (u64, u64) {
         match &self.seeds {
-            Seeds::Reused(_, seeds) => (seeds.len() as u64, 0),
+            Seeds::Reused(seeds) => (seeds.len() as u64, 0),
             Seeds::New { picked, .. } => (0, picked.len() as u64),
         }
     }
@@ -165,7 +158,7 @@ impl WebRun {
 
     pub(crate) fn pages(&self) -> Vec<PageId> {
         match &self.seeds {
-            Seeds::Reused(_, seeds) => seeds.iter().map(|seed| seed.page).collect(),
+            Seeds::Reused(seeds) => seeds.iter().map(|seed| seed.page).collect(),
             Seeds::New { picked, .. } => picked.iter().map(|picked| picked.page).collect(),
         }
     }
@@ -182,7 +175,7 @@ impl WebRun {
     /// Adds the seeds and the evidence for the pages of this process to `changes`.
     pub(crate) fn put(&self, changes: &mut Changes, refresh: RefreshId) -> Result<()> {
         match &self.seeds {
-            Seeds::Reused(_, seeds) => {
+            Seeds::Reused(seeds) => {
                 for (rank, seed) in (1..).zip(seeds) {
                     changes.put_seed(refresh, rank, seed)?;
                 }

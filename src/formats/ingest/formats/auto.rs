@@ -1,6 +1,6 @@
 //! Inputs whose format is detected from their first bytes.
 
-use super::archive::page_links::Nofollow;
+use super::archive::Nofollow;
 use super::browsertrix::PageList;
 use super::cdx::Cdx;
 use super::file_source::{FileFormat, OpenFile};
@@ -35,13 +35,15 @@ impl FileFormat for Auto {
         let nofollow = self.nofollow;
         let pieces = match file.opened.peek_format() {
             Some(DetectedFormat::Wat) => return Wat { nofollow }.pieces(file),
-            Some(DetectedFormat::Warc) => return Warc { nofollow }.pieces(file),
+            Some(DetectedFormat::Warc | DetectedFormat::Arc) => {
+                return Warc { nofollow }.pieces(file);
+            }
             Some(DetectedFormat::Parquet) => return Parquet.pieces(file),
             Some(DetectedFormat::Arrow) => return Arrow.pieces(file),
             Some(DetectedFormat::JsonArray | DetectedFormat::JsonSpread) => {
                 return JsonArray.pieces(file);
             }
-            Some(DetectedFormat::Sitemap | DetectedFormat::SitemapIndex) => {
+            Some(DetectedFormat::Sitemap | DetectedFormat::SitemapIndex | DetectedFormat::Feed) => {
                 return self.sitemap.pieces(file);
             }
             Some(DetectedFormat::Nutch(_)) => return nutch::Dump.pieces(file),

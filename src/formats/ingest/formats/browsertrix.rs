@@ -20,8 +20,8 @@ use crate::ingest::location::other_scheme;
 use crate::ingest::number::integer;
 use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::Event;
-use crate::ingest::reject::{Fault, RejectReason};
-use crate::ingest::summary::SkipReason;
+use crate::ingest::summary::{Fault, RejectReason, SkipReason};
+
 use seedbank_algorithms::fetch_status::FetchStatus;
 
 /// The fields that are read.
@@ -87,7 +87,6 @@ impl EntryFormat for PageList {
             url: &url,
             answer,
             time: time.as_deref(),
-            time_field: "ts",
             digest: None,
             location: None,
         };

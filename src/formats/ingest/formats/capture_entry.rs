@@ -6,7 +6,7 @@ use crate::ingest::entries::Entry;
 use crate::ingest::fetch::{Answer, Fetch, count_if_accepted, mark_crawled};
 use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::Event;
-use crate::ingest::reject::Fault;
+use crate::ingest::summary::Fault;
 use crate::ingest::timestamp::Timestamp;
 
 /// Reads a capture as an entry. A crawled page keeps the links that the bank has. Nothing of a

@@ -1,5 +1,6 @@
 //! Formats whose inputs are files that are read independently of each other.
 
+use std::error::Error;
 use std::sync::{Arc, OnceLock};
 
 use crate::ingest::open::{DetectedInput, Input, InputError, Opened};
@@ -23,7 +24,7 @@ pub(super) trait FileFormat: Clone + Send + Sync + 'static {
 pub(super) struct OpenFile<'a> {
     /// The file as the caller named it.
     pub(super) input: Input,
-    pub(super) opened: Opened,
+    pub(super) opened: Opened<'a>,
     /// Limit for the memory that is held besides pieces, in bytes.
     #[cfg_attr(
         not(feature = "parquet"),
@@ -98,5 +99,22 @@ impl<F: FileFormat> Source for FileSource<F> {
 
     fn detected(&self) -> Option<DetectedInput> {
         self.seen.get().cloned()
+    }
+}
+
+// Errors of formats, for which a whole input is refused.
+
+/// An error of a format, for which a whole input is refused.
+pub(super) trait FormatError: Error + Send + Sync + 'static {}
+
+impl<E: FormatError> From<E> for InputError {
+    fn from(error: E) -> Self {
+        Self::Format(Box::new(error))
+    }
+}
+
+impl<E: FormatError> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Self::Input(error.into())
     }
 }

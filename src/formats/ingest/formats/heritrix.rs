@@ -12,15 +12,15 @@
 //! `sourceTagSeeds`); [`ViaLinks`] gives the tree, which replaces the links of the pages.
 
 use super::capture_entry::capture_entry;
-use crate::ingest::crawl_log::LogLine;
 use crate::ingest::entries::{Entry, EntryFormat};
 use crate::ingest::fetch::{Answer, Fetch, count_if_accepted};
 use crate::ingest::interner::UrlNumber;
 use crate::ingest::location::other_scheme;
 use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::{Event, PageAttributes, PageRecord};
-use crate::ingest::reject::{Fault, RejectReason};
-use crate::ingest::summary::SkipReason;
+use crate::ingest::sniff::LogLine;
+use crate::ingest::summary::{Fault, RejectReason, SkipReason};
+
 use crate::ingest::timestamp::parse_timestamp;
 use seedbank_algorithms::fetch_status::FetchStatus;
 use seedbank_algorithms::page::AliasBy;
@@ -102,7 +102,6 @@ fn page(line: &LogLine<'_>, time: &str, parser: &mut PieceParser) -> Result<Entr
         url: line.url,
         answer,
         time: Some(time),
-        time_field: "the time",
         digest: line.digest,
         location: None,
     };

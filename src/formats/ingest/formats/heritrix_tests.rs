@@ -5,9 +5,9 @@
 )]
 
 use super::*;
+use crate::ingest::entries::LineFormat;
 use crate::ingest::formats::json_lines::JsonLines;
 use crate::ingest::interner::Interner;
-use crate::ingest::lines::LineFormat;
 use crate::ingest::location::Naming;
 
 fn line(status: &str, url: &str, path: &str, via: &str) -> String {

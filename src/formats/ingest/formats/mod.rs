@@ -5,6 +5,7 @@
 //! parameters besides the inputs, its name, a sentence for `--help`, and its sources. The command line
 //! offers every format that is listed here.
 
+mod arc;
 mod archive;
 mod auto;
 mod browsertrix;
@@ -13,7 +14,6 @@ mod capture_entry;
 mod ccgraph;
 mod cdx;
 mod file_source;
-mod format_error;
 mod heritrix;
 mod json_array;
 pub(super) mod json_lines;
@@ -29,10 +29,9 @@ mod wat;
 mod zip_archive;
 
 use super::entries;
-use super::lines;
 use super::open::Input;
 use super::source::Sources;
-pub use archive::page_links::Nofollow;
+pub use archive::Nofollow;
 pub use bvgraph::bv_graph_file;
 pub use json_lines::{JsonLines, RECORD_FIELDS};
 #[cfg(feature = "parquet")]
@@ -84,7 +83,7 @@ formats! {
 
     /// One record per page, as JSON Lines.
     #[default]
-    JsonLines = "jsonl", "One JSON record per line", lines::each(inputs, JsonLines);
+    JsonLines = "jsonl", "One JSON record per line", entries::line_sources(inputs, JsonLines);
 
     /// Links as TSV, optionally with pages in another TSV file.
     Links {
@@ -148,7 +147,7 @@ formats! {
     /// URLs, each of which adds a known page.
     Urls = "urls",
         "One URL per line, as in lists of seeds; adds known pages and ignores comments and text after a tab",
-        entries::each(inputs, urls::Urls);
+        entries::entry_sources(inputs, urls::Urls);
 
     /// Sitemaps, whose pages are added as known pages.
     Sitemap = "sitemap",
@@ -158,12 +157,12 @@ formats! {
     /// The index of a web archive, with JSON in its lines.
     Cdxj = "cdxj",
         "An index of a web archive (CDXJ) with key, time and JSON: fetched URLs with time, status and digest",
-        entries::each(inputs, cdx::Cdx);
+        entries::entry_sources(inputs, cdx::Cdx);
 
     /// The index of a web archive, with columns.
     Cdx = "cdx",
         "An index of a web archive (CDX) with columns named in a header, or 9, 10 or 11 columns without one",
-        entries::each(inputs, cdx::Cdx);
+        entries::entry_sources(inputs, cdx::Cdx);
 
     /// JSON records that are not one per line.
     Json = "json",
@@ -178,17 +177,17 @@ formats! {
     /// The log of a crawl by Heritrix, read for its pages.
     Heritrix = "heritrix",
         "Heritrix's crawl.log: fetched URLs with time, status and digest, and the targets of redirects",
-        entries::each(inputs, heritrix::CrawlLog);
+        entries::entry_sources(inputs, heritrix::CrawlLog);
 
     /// The log of a crawl by Heritrix, read for the links that were followed.
     HeritrixLinks = "heritrix-links",
         "Links from Heritrix's crawl.log: for each page, only the link by which it was found",
-        entries::each(inputs, heritrix::ViaLinks);
+        entries::entry_sources(inputs, heritrix::ViaLinks);
 
     /// The lists of pages of a crawl by Browsertrix Crawler.
     Browsertrix = "browsertrix",
         "Browsertrix's pages.jsonl, extraPages.jsonl and skippedPages.jsonl: URLs that were fetched or failed, with time and status",
-        entries::each(inputs, browsertrix::PageList::default());
+        entries::entry_sources(inputs, browsertrix::PageList::default());
 
     /// Detected from the first bytes of each input; JSON Lines if no format is recognised.
     Auto {

@@ -1,16 +1,16 @@
 //! A window over the decompressed text of an input.
 
-use crate::ingest::blocks::line_ends;
 use crate::ingest::open::{DetectedInput, Input, Opened};
 use crate::ingest::progress::Progress;
-use crate::ingest::source::{PIECE_SIZE, Stop};
+use crate::ingest::source::{PIECE_SIZE, Stop, line_ends};
+
 use seedbank_algorithms::watch::Unwatched;
 
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The text that was read from an input and is not yet consumed.
 pub(super) struct TextWindow<'a> {
-    input: Opened,
+    input: Opened<'a>,
     progress: Progress<'a>,
     /// Text, of which the first `at` bytes are consumed.
     text: Vec<u8>,
@@ -27,7 +27,7 @@ pub(super) struct TextWindow<'a> {
 }
 
 impl<'a> TextWindow<'a> {
-    pub(super) const fn new(input: Opened, progress: Progress<'a>) -> Self {
+    pub(super) const fn new(input: Opened<'a>, progress: Progress<'a>) -> Self {
         Self {
             input,
             progress,
@@ -42,7 +42,7 @@ impl<'a> TextWindow<'a> {
     }
 
     /// A window that skips a byte order mark at the beginning of the text.
-    pub(super) const fn without_mark(input: Opened, progress: Progress<'a>) -> Self {
+    pub(super) const fn without_mark(input: Opened<'a>, progress: Progress<'a>) -> Self {
         let mut window = Self::new(input, progress);
         window.skips_mark = true;
         window
@@ -114,6 +114,11 @@ impl<'a> TextWindow<'a> {
         if std::mem::take(&mut self.skips_mark) && self.text.starts_with(BYTE_ORDER_MARK) {
             self.at = BYTE_ORDER_MARK.len();
         }
+    }
+
+    /// Counts bytes that were produced from the text; returns an error if those produced from the file are too many.
+    pub(super) fn expand(&mut self, made: u64) -> Result<(), Stop> {
+        Ok(self.input.expand(made)?)
     }
 
     /// Detects the format of the input from text at its beginning; `None` if it is not clear.

@@ -1,21 +1,21 @@
 //! Links and pages as tab-separated lines without a header.
 
+use crate::ingest::entries::{LineFormat, line_sources};
 use crate::ingest::interner::UrlNumber;
-use crate::ingest::lines::{LineFormat, each};
 use crate::ingest::number::integer;
 use crate::ingest::open::Input;
 use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::{
     Event, MAX_CLICKS, MAX_UNCRAWLED_OUTLINKS, PageAttributes, UncrawledOutlinks,
 };
-use crate::ingest::reject::{Fault, RejectReason};
 use crate::ingest::source::Sources;
+use crate::ingest::summary::{Fault, RejectReason};
 
 /// Returns the sources for lists of links, then the one for the list of their pages.
 pub(super) fn sources(inputs: &[Input], pages: Option<&Input>) -> Sources {
-    let mut sources = each(inputs, LinksTsv);
+    let mut sources = line_sources(inputs, LinksTsv);
     let pages: Vec<Input> = pages.into_iter().cloned().collect();
-    sources.extend(each(&pages, PagesTsv));
+    sources.extend(line_sources(&pages, PagesTsv));
     sources
 }
 

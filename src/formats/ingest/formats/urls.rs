@@ -13,8 +13,7 @@ use super::tsv::check_no_nul;
 use crate::ingest::entries::{Entry, EntryFormat};
 use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::{Event, PageRecord};
-use crate::ingest::reject::Fault;
-use crate::ingest::summary::SkipReason;
+use crate::ingest::summary::{Fault, SkipReason};
 
 /// A list of URLs, one per line.
 ///

@@ -120,7 +120,6 @@ class Bank:
         explain_cost: bool = False,
         dry_run: Literal[False] = False,
         wait: bool = False,
-        share_above: int | None = None,
         **parameters: Unpack[answers.PlanParameters],
     ) -> answers.RefreshReport:
         """Selects seeds by a plan and stores them with their reasons.
@@ -131,8 +130,7 @@ class Bank:
 
         With `dry_run` nothing is stored. `keep` deletes all but so many refreshes of the plan. `judge`
         compares the list with common baselines, `tune` tunes the plan for its budget again, `replace`
-        replaces the stored parameters, and `cold` reuses nothing from earlier refreshes. `share_above` is the
-        number of pages above which a cluster bank is too large to be ranked by one process.
+        replaces the stored parameters, and `cold` reuses nothing from earlier refreshes.
         """
 
     @overload
@@ -148,7 +146,6 @@ class Bank:
         explain_cost: bool = False,
         dry_run: Literal[True],
         wait: bool = False,
-        share_above: int | None = None,
         **parameters: Unpack[answers.PlanParameters],
     ) -> answers.DryRun: ...
     def seeds(self, plan: str | None = None, *, refresh: int | None = None) -> Table:

@@ -250,8 +250,8 @@ class BackupReport(TypedDict):
     """The number of the backup; later ones have higher numbers."""
     at: int
     """The time of the backup, in seconds since 1970 (UTC)."""
-    format: int
-    """The format version of the bank."""
+    format: str
+    """The format of the bank."""
     epoch: int
     """The epoch of the state of the bank."""
     batch: int
@@ -424,6 +424,15 @@ class Claim(TypedDict):
     """Whether it holds on this bank."""
     text: str
     """One sentence with the figures."""
+
+
+class ClockDifference(TypedDict):
+    """The time of a batch, and the last fetch in the bank before, if they are far apart."""
+
+    batch: int
+    """The time of the batch by the clock of the machine, in seconds since 1970 (UTC)."""
+    last_fetch: int
+    """The time of the last fetch in the bank before the batch, in seconds since 1970 (UTC)."""
 
 
 class ComparedList(TypedDict):
@@ -820,8 +829,7 @@ class DryRun(TypedDict):
     components_verified: int
     """By cores: number of components whose pages and links are the same as in the previous refresh."""
     pages_loaded: int
-    """By cores: number of pages in the loaded part of the graph. This is the whole graph, or the changed
-    components and those that can contain the next core. By cover: 0."""
+    """By cores: number of pages of the graph; 0 if nothing changed. By cover: 0."""
     products: int
     """By cores: number of entries of rows and in-link lists that ranking read. An entry that serves several
     vectors at once counts once here, and once per vector in `link_visits`. By cover: 0."""
@@ -1585,6 +1593,9 @@ class IngestReport(TypedDict):
     """Elapsed time, in seconds."""
     blocked: NotRequired[BlockedCounts]
     """Input that was skipped because of the blocklist."""
+    clock: NotRequired[ClockDifference]
+    """The time of the batch, if it is years after the last fetch that the bank had, or more than a day before it;
+    `null` also if the request gave the time."""
 
 
 class LastBatch(TypedDict):
@@ -2902,8 +2913,7 @@ class RefreshReport(TypedDict):
     components_verified: int
     """By cores: number of components whose pages and links are the same as in the previous refresh."""
     pages_loaded: int
-    """By cores: number of pages in the loaded part of the graph. This is the whole graph, or the changed
-    components and those that can contain the next core. By cover: 0."""
+    """By cores: number of pages of the graph; 0 if nothing changed. By cover: 0."""
     products: int
     """By cores: number of entries of rows and in-link lists that ranking read. An entry that serves several
     vectors at once counts once here, and once per vector in `link_visits`. By cover: 0."""
@@ -3662,8 +3672,8 @@ class StateView(TypedDict):
 class Status(TypedDict):
     """Output of `seedbank status --format json`."""
 
-    format: int
-    """Format version of the bank, which may be older than the one that this build writes."""
+    format: str
+    """The format of the bank."""
     site_mode: SiteMode
     """Definition of a site."""
     url_rules: UrlRules

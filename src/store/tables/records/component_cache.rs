@@ -2,10 +2,9 @@
 //! component of the graph.
 //!
 //! ```text
-//! component_cache        (series, component)         the cores of the component
-//! component_cache_order  (series, bound, component)  index of the components, the largest bound first
-//! near_core_cache        (series, origin of a core)  the pages near the core
-//! core_origins           (refresh, origin of a core) the rank of the core in that refresh
+//! component_cache  (series, component)         the cores of the component
+//! near_core_cache  (series, origin of a core)  the pages near the core
+//! core_origins     (refresh, origin of a core) the rank of the core in that refresh
 //! ```
 //!
 //! A component is named by the smallest id of its pages, which stays the same while other pages come and
@@ -60,45 +59,6 @@ pub struct ComponentRecord {
     pub cores: Vec<ComponentCore>,
     /// An upper bound on the largest sigma of the component without these cores.
     pub next: f64,
-    /// The next step, if it is known but its core is not stored.
-    pub ahead: Option<NextStep>,
-}
-
-/// A step whose core is not stored.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct NextStep {
-    /// The sigma of the step.
-    pub sigma: f64,
-    /// The best authority of the step.
-    pub best: PageId,
-}
-
-impl NextStep {
-    /// Returns whether the sigma of the step equals the bound `next` within the precision of certified
-    /// sigmas.
-    #[must_use]
-    pub fn fits(&self, next: f64) -> bool {
-        self.sigma > 0.0 && (next / self.sigma - 1.0).abs() <= 2e-6
-    }
-}
-
-impl ComponentRecord {
-    /// Returns an upper bound on the largest sigma in the component.
-    #[must_use]
-    pub fn bound(&self) -> f64 {
-        let first = self.cores.first();
-        first.map_or(self.next, |core| core.sigma.max(self.next))
-    }
-
-    /// Returns the key of the component in `component_cache_order`.
-    #[must_use]
-    pub fn order_key(&self, series: RefreshId, component: PageId) -> ComponentOrderKey {
-        ComponentOrderKey {
-            series,
-            bound: self.bound(),
-            component,
-        }
-    }
 }
 
 /// A core of a component.
@@ -125,33 +85,6 @@ pub struct NearGroup {
     pub links: u32,
     /// The score of each page in the region that the core was extracted from.
     pub score: f64,
-}
-
-/// Keys of `component_cache_order`.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct ComponentOrderKey {
-    /// The series.
-    pub series: RefreshId,
-    /// The upper bound on the sigmas of the component; not negative.
-    pub bound: f64,
-    /// The component.
-    pub component: PageId,
-}
-
-impl Key for ComponentOrderKey {
-    fn put(&self, out: &mut Vec<u8>) {
-        // The bits of positive doubles sort as the doubles do; inverted, the largest comes first.
-        ((self.series, !self.bound.to_bits()), self.component).put(out);
-    }
-    fn take(bytes: &[u8]) -> Option<Self> {
-        let ((series, inverted), component): ((_, u64), _) = Key::take(bytes)?;
-        let bound = f64::from_bits(!inverted);
-        (bound >= 0.0).then_some(Self {
-            series,
-            bound,
-            component,
-        })
-    }
 }
 
 /// Keys of `core_origins` and `near_core_cache`.
@@ -185,15 +118,6 @@ mod tests {
     use super::*;
 
     proptest! {
-        #[test]
-        fn the_densest_component_comes_first(a in 0.0_f64..1e9, b in 0.0_f64..1e9, id: u64) {
-            let key = |bound| ComponentOrderKey { series: 3, bound, component: PageId(id) };
-            let (first, second) = (key(a.max(b)), key(a.min(b)));
-            prop_assert!(first.bytes() <= second.bytes());
-            prop_assert_eq!(ComponentOrderKey::take(&first.bytes()), Some(first));
-            prop_assert_eq!(ComponentOrderKey::take(&first.bytes()[1..]), None);
-        }
-
         #[test]
         fn origins_come_back(refresh: u32, rank: u32, of: u32) {
             let origin = CoreOrigin { refresh, rank };

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::RefreshId;
 use super::component_cache::CoreOrigin;
 use super::page_blocks::{Fact, PageBlock};
-use crate::tables::codec::{self, Malformed};
+use crate::tables::codec::{self, Malformed, take_byte, take_u32};
 use crate::tables::table::{Key, Value, record_values};
 use seedbank_algorithms::page::{PageId, SiteId};
 
@@ -133,19 +133,6 @@ pub struct CoreProximity {
 const NEAR: u8 = 8;
 const NEAR_HUB: u8 = 16;
 
-fn take_u32(bytes: &mut &[u8]) -> Result<u32, Malformed> {
-    u32::try_from(codec::take_varint(bytes)?)
-        .map_err(|_| Malformed("number exceeds 32 bits".to_owned()))
-}
-
-fn take_tag(bytes: &mut &[u8]) -> Result<u8, Malformed> {
-    let (&tag, rest) = bytes
-        .split_first()
-        .ok_or_else(|| Malformed("fact is empty".to_owned()))?;
-    *bytes = rest;
-    Ok(tag)
-}
-
 fn take_score(bytes: &mut &[u8]) -> Result<f64, Malformed> {
     let (score, rest) = bytes
         .split_first_chunk::<8>()
@@ -193,7 +180,7 @@ impl Fact for PageEvidence {
     }
 
     fn take(bytes: &mut &[u8]) -> Result<Self, Malformed> {
-        let tag = take_tag(bytes)?;
+        let tag = take_byte(bytes)?;
         let links = match tag & 7 {
             0 => LinkStatus::Spam,
             1 => LinkStatus::Gone,
@@ -275,7 +262,7 @@ impl Fact for Reach {
     }
 
     fn take(bytes: &mut &[u8]) -> Result<Self, Malformed> {
-        let tag = take_tag(bytes)?;
+        let tag = take_byte(bytes)?;
         if tag > PICKED | COVERED | SCORED | BOUNDED {
             return Err(Malformed("unknown kind of reach".to_owned()));
         }

@@ -9,6 +9,7 @@ use std::io::Read;
 
 use serde::{Deserialize, Serialize};
 
+use super::Counters;
 use crate::error::StoreError;
 
 /// The identities of a bank and of one of its states, each 128 random bits.
@@ -17,7 +18,7 @@ use crate::error::StoreError;
 /// state of the bank with the same epoch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Lineage {
-    /// The identity of the bank, chosen when it is created, restored, or created by `migrate --to`.
+    /// The identity of the bank, chosen when it is created or restored.
     pub bank: u128,
     /// The identity of the state.
     pub state: u128,
@@ -90,6 +91,33 @@ impl Lineage {
             state: self.state,
         }
     }
+}
+
+/// A sorted file of a bulk load.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct LoadFile {
+    /// The name of its column family.
+    pub family: String,
+    /// The name in the folder of the load.
+    pub name: String,
+    /// The size in bytes.
+    pub bytes: u64,
+    /// The blake3 hash of the contents.
+    pub hash: [u8; 32],
+}
+
+/// A bulk load whose files are complete and synced. It is finished now or at the next open, unless one of
+/// its files is damaged.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Intent {
+    /// The folder of the files, in the `loads` folder of the bank.
+    pub folder: String,
+    /// All files, grouped by family.
+    pub files: Vec<LoadFile>,
+    /// The counters to write after all files are ingested.
+    pub counters: Counters,
+    /// The identities to write with them.
+    pub lineage: Lineage,
 }
 
 #[cfg(test)]

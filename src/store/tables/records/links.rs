@@ -9,7 +9,7 @@
 //!
 //! A block covers [`BLOCK_LEN`] page or row indexes. Neighbouring pages have similar targets, so a
 //! block stores its distinct targets once, and for each page their positions in that list, both in
-//! interpolative coding (see `bit_codes`).
+//! interpolative coding (see `BitWriter`).
 //!
 //! The transposed tables name blocks, not pages: to find the sources of links to a page, the named
 //! blocks are read, some hundred bytes each. Naming each source would take as much space as the links
@@ -22,7 +22,6 @@
 //! with varint lists took 23.1 at 300,000 pages.
 
 use super::RowMembers;
-use crate::tables::bit_codes::{BitReader, BitWriter};
 use crate::tables::codec::Malformed;
 use crate::tables::table::{Key, Value};
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
@@ -306,6 +305,491 @@ impl<T: Link> Value for LinkBlock<T> {
     }
 }
 
+// Bit codes for lists, with less than a byte per number.
+//
+// * *Truncated binary* for a number below a bound that the decoder knows: log2 of the bound, plus
+//   less than one bit.
+// * *Zeta* codes (Boldi and Vigna, "Codes for the World-Wide Web", 2005) for an unbounded number; the
+//   shrinking parameter is chosen for each list and stored with it.
+// * *Interpolative* coding (Moffat and Stuiver, "Binary interpolative coding for effective index
+//   compression", 2000) for an ascending list: the middle number first, in truncated binary between
+//   the bounds that its neighbours leave, then both halves. The size is close to the information
+//   content of the list, zero if the list has every number in its bounds, and there is no parameter.
+//
+// Bits are written from the most significant bit of each byte. Decoding is checked: truncated or
+// trailing bytes are [`Malformed`].
+
+/// The maximum width of a number in bits.
+const MAX_WIDTH: u32 = 64;
+
+/// Writes bits to a byte vector.
+pub(crate) struct BitWriter<'a> {
+    out: &'a mut Vec<u8>,
+    /// Bits that are not written yet, at the low end.
+    pending: u128,
+    count: u32,
+}
+
+impl<'a> BitWriter<'a> {
+    pub(crate) const fn new(out: &'a mut Vec<u8>) -> Self {
+        Self {
+            out,
+            pending: 0,
+            count: 0,
+        }
+    }
+
+    /// Appends the low `width` bits of a number; its other bits must be zero.
+    #[expect(clippy::cast_possible_truncation, reason = "extracts one byte")]
+    pub(crate) fn bits(&mut self, value: u64, width: u32) {
+        assert!(width <= MAX_WIDTH && (width == MAX_WIDTH || value >> width == 0));
+        self.pending = (self.pending << width) | u128::from(value);
+        self.count += width;
+        while self.count >= 8 {
+            self.count -= 8;
+            self.out.push((self.pending >> self.count) as u8);
+        }
+        self.pending &= (1 << self.count) - 1;
+    }
+
+    /// Appends a number below `bound`.
+    pub(crate) fn below(&mut self, value: u64, bound: u64) {
+        assert!(value < bound);
+        let (width, short) = truncated(bound);
+        if value < short {
+            self.bits(value, width - 1);
+        } else {
+            // At most 2^width - 1, and width is at most 64.
+            self.bits(value + short, width);
+        }
+    }
+
+    /// Appends a number below `u64::MAX` in the zeta code with parameter `k`.
+    pub(crate) fn zeta(&mut self, value: u64, k: u32) {
+        let number = value + 1;
+        let group = number.ilog2() / k;
+        self.bits(0, group);
+        self.bits(1, 1);
+        let low = 1_u64 << (group * k);
+        self.below(number - low, group_size(group, k));
+    }
+
+    /// Appends the parameter of the shortest zeta code for these numbers, and the numbers.
+    pub(crate) fn numbers(&mut self, values: &[u64]) {
+        let cost = |k: u32| values.iter().map(|&value| zeta_cost(value, k)).sum::<u64>();
+        let k = (1..=8).min_by_key(|&k| cost(k)).unwrap_or(1);
+        self.bits(u64::from(k - 1), 3);
+        for &value in values {
+            self.zeta(value, k);
+        }
+    }
+
+    /// Appends an ascending list of numbers from `low` to `high`; the decoder must know its length.
+    pub(crate) fn ascending(&mut self, list: &[u64], low: u64, high: u64) {
+        let left = list.len() / 2;
+        let Some(&middle) = list.get(left) else {
+            return;
+        };
+        let right = list.len() - left - 1;
+        let (from, to) = (low + left as u64, high - right as u64);
+        assert!(from <= middle && middle <= to, "the list ascends in bounds");
+        if let Some(bound) = (to - from).checked_add(1) {
+            self.below(middle - from, bound);
+        } else {
+            self.bits(middle, MAX_WIDTH);
+        }
+        if left > 0 {
+            self.ascending(&list[..left], low, middle - 1);
+        }
+        if right > 0 {
+            self.ascending(&list[left + 1..], middle + 1, high);
+        }
+    }
+
+    /// Fills the last byte with zeros.
+    pub(crate) fn finish(mut self) {
+        let left = (8 - self.count % 8) % 8;
+        self.bits(0, left);
+    }
+}
+
+/// Returns the width in bits of numbers below a bound, and how many numbers take one bit less.
+const fn truncated(bound: u64) -> (u32, u64) {
+    if bound <= 1 {
+        return (0, 0);
+    }
+    let width = (bound - 1).ilog2() + 1;
+    let short = if width == MAX_WIDTH {
+        bound.wrapping_neg()
+    } else {
+        (1 << width) - bound
+    };
+    (width, short)
+}
+
+/// Returns the number of values in a group of a zeta code.
+fn group_size(group: u32, k: u32) -> u64 {
+    let low = 1_u64 << (group * k);
+    1_u64
+        .checked_shl((group + 1) * k)
+        .map_or(low.wrapping_neg(), |high| high - low)
+}
+
+fn zeta_cost(value: u64, k: u32) -> u64 {
+    let group = value.saturating_add(1).ilog2() / k;
+    u64::from(group + 1) + u64::from((group + 1) * k)
+}
+
+/// Reads bits from a byte slice.
+pub(crate) struct BitReader<'a> {
+    bytes: &'a [u8],
+    /// The number of bits read.
+    at: usize,
+}
+
+fn truncated_list() -> Malformed {
+    Malformed("list is truncated".to_owned())
+}
+
+impl<'a> BitReader<'a> {
+    pub(crate) const fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    /// Returns the number of remaining bits.
+    pub(crate) const fn remaining(&self) -> u64 {
+        (8 * self.bytes.len() - self.at) as u64
+    }
+
+    pub(crate) fn bits(&mut self, width: u32) -> Result<u64, Malformed> {
+        if width == 0 {
+            return Ok(0);
+        }
+        if width > 56 {
+            let high = self.bits(width - 32)?;
+            return Ok((high << 32) | self.bits(32)?);
+        }
+        if self.at + width as usize > 8 * self.bytes.len() {
+            return Err(truncated_list());
+        }
+        let rest = &self.bytes[self.at / 8..];
+        let window = match rest.first_chunk::<8>() {
+            Some(chunk) => u64::from_be_bytes(*chunk),
+            None => rest.iter().enumerate().fold(0, |window, (place, byte)| {
+                window | u64::from(*byte) << (56 - 8 * place)
+            }),
+        };
+        let value = (window << (self.at % 8)) >> (64 - width);
+        self.at += width as usize;
+        Ok(value)
+    }
+
+    pub(crate) fn below(&mut self, bound: u64) -> Result<u64, Malformed> {
+        let (width, short) = truncated(bound);
+        if width == 0 {
+            return Ok(0);
+        }
+        let value = self.bits(width - 1)?;
+        if value < short {
+            return Ok(value);
+        }
+        let value = (value << 1) | self.bits(1)?;
+        Ok(value - short)
+    }
+
+    pub(crate) fn zeta(&mut self, k: u32) -> Result<u64, Malformed> {
+        let mut group = 0;
+        while self.bits(1)? == 0 {
+            group += 1;
+            if group * k >= MAX_WIDTH {
+                return Err(Malformed("number is too long".to_owned()));
+            }
+        }
+        let low = 1_u64 << (group * k);
+        let number = self.below(group_size(group, k))?.checked_add(low);
+        number
+            .map(|number| number - 1)
+            .ok_or_else(|| Malformed("number is too large".to_owned()))
+    }
+
+    /// Reads numbers that [`BitWriter::numbers`] wrote; each must be at most `largest`.
+    pub(crate) fn numbers(&mut self, count: usize, largest: u64) -> Result<Vec<u64>, Malformed> {
+        let k = u32::try_from(self.bits(3)?).unwrap_or(0) + 1;
+        let mut values = Vec::new();
+        for _ in 0..count {
+            let value = self.zeta(k)?;
+            if value > largest {
+                return Err(Malformed("number is too large".to_owned()));
+            }
+            values.push(value);
+        }
+        Ok(values)
+    }
+
+    /// Reads `count` ascending numbers from `low` to `high` and appends them to `list`.
+    pub(crate) fn ascending(
+        &mut self,
+        count: usize,
+        low: u64,
+        high: u64,
+        list: &mut Vec<u64>,
+    ) -> Result<(), Malformed> {
+        if count == 0 {
+            return Ok(());
+        }
+        let span = high.checked_sub(low);
+        if span.is_none_or(|span| span < count as u64 - 1) {
+            return Err(Malformed("list does not fit its bounds".to_owned()));
+        }
+        self.ascending_within(count, low, high, list)
+    }
+
+    /// Reads `count` ascending numbers between bounds that fit them. Then each half fits its bounds too.
+    fn ascending_within(
+        &mut self,
+        count: usize,
+        low: u64,
+        high: u64,
+        list: &mut Vec<u64>,
+    ) -> Result<(), Malformed> {
+        let left = count / 2;
+        let right = count - left - 1;
+        let (from, to) = (low + left as u64, high - right as u64);
+        let middle = match (to - from).checked_add(1) {
+            Some(bound) => from + self.below(bound)?,
+            None => self.bits(MAX_WIDTH)?,
+        };
+        if left > 0 {
+            self.ascending_within(left, low, middle - 1, list)?;
+        }
+        list.push(middle);
+        if right > 0 {
+            self.ascending_within(right, middle + 1, high, list)?;
+        }
+        Ok(())
+    }
+
+    /// Fails unless only zero bits up to the end of the current byte remain.
+    pub(crate) fn finish(mut self) -> Result<(), Malformed> {
+        let left = 8 * self.bytes.len() - self.at;
+        if left >= 8 || self.bits(u32::try_from(left).unwrap_or(0))? != 0 {
+            return Err(Malformed("list has trailing bits".to_owned()));
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
-#[path = "links_tests.rs"]
-mod tests;
+mod tests {
+    //! Tests of blocks of links.
+
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Lists by place, kept in a map that blocks are compared with.
+    type Lists<T> = BTreeMap<u32, BTreeSet<T>>;
+
+    fn lists<T: Ord + std::fmt::Debug>(
+        entry: impl Strategy<Value = T>,
+    ) -> impl Strategy<Value = Lists<T>> {
+        let list = prop::collection::btree_set(entry, 1..40);
+        prop::collection::btree_map(0..BLOCK_LEN, list, 1..20)
+    }
+
+    fn block<T: Link>(lists: &Lists<T>) -> LinkBlock<T> {
+        let mut block = LinkBlock::default();
+        // In whatever order they are set.
+        for (place, list) in lists.iter().rev() {
+            block.set(*place, vec![*list.iter().next().unwrap()]);
+            block.set(*place, list.iter().copied().collect());
+        }
+        block
+    }
+
+    fn comes_back<T: Link + std::fmt::Debug>(lists: &Lists<T>) {
+        let block = block(lists);
+        let mut bytes = Vec::new();
+        block.encode(&mut bytes).unwrap();
+        let back = LinkBlock::<T>::decode(&bytes).unwrap();
+        let found: Lists<T> = back
+            .lists()
+            .map(|(place, list)| (place, list.iter().copied().collect()))
+            .collect();
+        assert_eq!(found, *lists);
+        let all: BTreeSet<T> = lists.values().flatten().copied().collect();
+        assert_eq!(back.distinct(), all.iter().copied().collect::<Vec<_>>());
+        for entry in all {
+            let has = lists.iter().filter(|(_, list)| list.contains(&entry));
+            let places: Vec<u32> = has.map(|(place, _)| *place).collect();
+            assert_eq!(back.places_of(entry).collect::<Vec<_>>(), places);
+        }
+        assert!(LinkBlock::<T>::decode(&bytes[..bytes.len() - 1]).is_err());
+        bytes.push(0);
+        assert!(LinkBlock::<T>::decode(&bytes).is_err());
+    }
+
+    fn page() -> impl Strategy<Value = PageId> {
+        let site = prop_oneof![0_u32..4, any::<u32>()];
+        let index = prop_oneof![0_u32..4, any::<u32>()];
+        (site, index).prop_map(|(site, index)| PageId::new(SiteId(site), index))
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_come_back(
+            near in lists(0_u32..90),
+            far in lists(any::<u32>()),
+            pages in lists(page()),
+        ) {
+            comes_back(&near);
+            comes_back(&far);
+            let keys = pages.iter().map(|(place, list)| {
+                (*place, list.iter().map(|page| LinkKey::of_page(*page).0).collect())
+            });
+            comes_back(&keys.collect::<Lists<LinkKey>>());
+            comes_back(&pages);
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused(
+            bytes in prop::collection::vec(any::<u8>(), 0..60),
+            flips in prop::collection::vec((any::<prop::sample::Index>(), 0_u8..8), 1..4),
+            good in lists(0_u32..500),
+        ) {
+            let mut damaged = Vec::new();
+            block(&good).encode(&mut damaged).unwrap();
+            for (at, bit) in flips {
+                *at.get_mut(&mut damaged) ^= 1 << bit;
+            }
+            for bytes in [bytes, damaged] {
+                let _ = LinkBlock::<PageId>::decode(&bytes);
+                let _ = LinkBlock::<LinkKey>::decode(&bytes);
+                if let Ok(block) = LinkBlock::<u32>::decode(&bytes) {
+                    // Bytes that can be read are those that the block would be written as.
+                    let mut again = Vec::new();
+                    block.encode(&mut again).unwrap();
+                    prop_assert_eq!(LinkBlock::decode(&again).unwrap(), block);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_that_is_emptied_is_gone() {
+        let mut block = LinkBlock::default();
+        block.set(3, vec![1_u32, 5]);
+        block.set(9, Vec::new());
+        assert_eq!((block.at(3), block.at(9)), (&[1, 5][..], &[][..]));
+        block.set(3, Vec::new());
+        assert!(block.is_empty());
+        assert!(block.encode(&mut Vec::new()).is_err());
+    }
+
+    #[test]
+    fn a_list_that_does_not_ascend_is_refused() {
+        let mut block = LinkBlock::default();
+        block.set(0, vec![2_u32, 2]);
+        assert!(block.encode(&mut Vec::new()).is_err());
+        block.set(0, vec![2]);
+        block.set(BLOCK_LEN, vec![2]);
+        assert!(block.encode(&mut Vec::new()).is_err());
+    }
+
+    #[test]
+    fn keys_cover_all_indexes() {
+        for index in [0, 63, 64, u32::MAX] {
+            let (key, place) = LinkKey::of_page(PageId::new(SiteId(7), index));
+            assert_eq!(key.index(place), index);
+            assert_eq!(LinkKey::take(&key.bytes()), Some(key));
+        }
+        assert_eq!(LinkKey::take(&[0, 0, 0, 1, 255, 0, 0, 0]), None);
+    }
+
+    /// High halves that fill their range take no bits, so only the numbers after them show that they
+    /// are missing.
+    #[test]
+    fn a_few_bytes_do_not_make_a_long_list() {
+        let mut bytes = Vec::new();
+        let mut out = BitWriter::new(&mut bytes);
+        out.zeta(MAX_LINKS - 1, 3);
+        out.zeta(MAX_LINKS - 1, 5);
+        out.bits(0, 40);
+        out.finish();
+        let refused = LinkBlock::<PageId>::decode(&bytes).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "block exceeds the maximum number of targets"
+        );
+    }
+}
+
+#[cfg(test)]
+mod bit_codes_tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn written(write: impl FnOnce(&mut BitWriter<'_>)) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut writer = BitWriter::new(&mut bytes);
+        write(&mut writer);
+        writer.finish();
+        bytes
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_come_back(values in prop::collection::vec((any::<u64>(), 0_u32..64), 0..50)) {
+            let values: Vec<u64> = values.into_iter().map(|(v, by)| (v >> by).min(u64::MAX - 1)).collect();
+            let bytes = written(|writer| writer.numbers(&values));
+            let mut reader = BitReader::new(&bytes);
+            prop_assert_eq!(reader.numbers(values.len(), u64::MAX).unwrap(), values);
+            prop_assert!(reader.finish().is_ok());
+        }
+
+        #[test]
+        fn bounded_numbers_come_back(bound in 1..=u64::MAX, by in 0_u32..64, part in any::<u64>()) {
+            let bound = (bound >> by).max(1);
+            let value = part % bound;
+            let bytes = written(|writer| writer.below(value, bound));
+            let mut reader = BitReader::new(&bytes);
+            prop_assert_eq!(reader.below(bound).unwrap(), value);
+            prop_assert!(reader.finish().is_ok());
+        }
+
+        #[test]
+        fn lists_come_back(list in prop::collection::btree_set(any::<u64>(), 0..80), by in 0_u32..64) {
+            let mut list: Vec<u64> = list.into_iter().map(|value| value >> by).collect();
+            list.dedup();
+            let high = u64::MAX >> by;
+            let bytes = written(|writer| writer.ascending(&list, 0, high));
+            let mut reader = BitReader::new(&bytes);
+            let mut found = Vec::new();
+            reader.ascending(list.len(), 0, high, &mut found).unwrap();
+            prop_assert_eq!(found, list);
+            prop_assert!(reader.finish().is_ok());
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..60), count in 0_usize..200, bound in any::<u64>()) {
+            let mut list = Vec::new();
+            let mut reader = BitReader::new(&bytes);
+            if reader.ascending(count, 7, bound, &mut list).is_ok() {
+                prop_assert_eq!(list.len(), count);
+                prop_assert!(list.windows(2).all(|pair| pair[0] < pair[1]));
+                prop_assert!(list.iter().all(|value| (7..=bound).contains(value)));
+            }
+            let _ = reader.numbers(count, 1000);
+            let _ = reader.finish();
+        }
+    }
+
+    #[test]
+    fn a_list_of_all_that_fits_takes_nothing() {
+        let all: Vec<u64> = (3..90).collect();
+        assert!(written(|writer| writer.ascending(&all, 3, 89)).is_empty());
+    }
+}

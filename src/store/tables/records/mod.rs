@@ -2,48 +2,38 @@
 
 pub mod aliases;
 pub mod component_cache;
-pub(crate) mod cover_evidence;
 pub mod evidence;
-pub(crate) mod failures;
-pub(crate) mod fetch_history;
+pub(crate) mod fetches;
 pub(crate) mod lineage;
 pub mod links;
-pub(crate) mod load_intent;
-pub(crate) mod observed;
 pub(crate) mod page;
 pub mod page_blocks;
-pub(crate) mod page_history;
 pub mod page_set_keys;
 pub mod plan_lists;
 pub mod seed_fetches;
 pub(crate) mod seeds;
-pub(crate) mod site_attributes;
 pub mod step_cache;
 pub mod undo;
-pub(crate) mod yields;
 
 use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::format::Format;
 use crate::tables::codec::{self, Malformed};
 use crate::tables::table::{Value, record_values};
 use seedbank_algorithms::page::{PageId, SiteId};
 
-pub use self::cover_evidence::{CoverEvidence, HopEvidence, WebEvidence, WebHop};
-pub use self::failures::Failures;
-pub use self::fetch_history::{PreviousFetch, PreviousFetches};
 pub use self::lineage::Lineage;
-pub use self::load_intent::{Intent, LoadFile};
-pub use self::observed::Observed;
 pub use self::page::{PageRecord, PageState};
-pub use self::page_history::{PreviousPage, RemovedRow, Succession};
 pub use self::seeds::{FinalListEntry, SeedEvidence, SeedRecord};
-pub use self::site_attributes::SiteDefaults;
 pub use self::undo::{BlocklistEntry, UndoRecord};
-pub use self::yields::YieldBlock;
 pub use crate::tables::table::Hash128;
+pub use fetches::{Observed, PreviousFetch, PreviousFetches, YieldBlock};
+pub use lineage::{Intent, LoadFile};
+pub use page::{Failures, PreviousPage, RemovedRow, SiteDefaults, Succession};
+pub use seeds::{CoverEvidence, HopEvidence, WebEvidence, WebHop};
 
 /// The number of a batch, from 1.
 pub type BatchId = u32;
@@ -94,8 +84,8 @@ pub struct Counters {
 /// The values of the `meta` table.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Meta {
-    /// The format version of the bank.
-    Format(u32),
+    /// The format of the bank.
+    Format(Format),
     /// Totals, and the last assigned numbers.
     Counters(Counters),
     /// The settings of the bank.
@@ -108,7 +98,7 @@ pub enum Meta {
     Intent(Intent),
     /// The identities of the bank and of its state.
     Lineage(Lineage),
-    /// The number of ids that were assigned in each shard of a cluster bank.
+    /// The number of ids that were assigned in each shard.
     Shards(Vec<u32>),
 }
 
@@ -219,28 +209,20 @@ pub struct BatchRecord {
     pub seconds: f64,
     /// Counts of the effects.
     pub counts: BatchCounts,
-    /// The number of stale records: skipped, because their pages were fetched later. This and the following
-    /// numbers follow the encoded record, up to the last one that is not 0.
-    #[serde(skip)]
+    /// The number of stale records: skipped, because their pages were fetched later.
     pub stale: u64,
     /// The number of pages whose fetch failed.
-    #[serde(skip)]
     pub failed: u64,
     /// The number of pages whose last fetch failed, after the batch.
-    #[serde(skip)]
     pub failing: u64,
     /// The time of the last fetch in the bank after the batch, in seconds since 1970 (UTC). A time after that of
     /// its batch counts as that of the batch.
-    #[serde(skip)]
     pub last_fetch: u64,
     /// What the fetches of the batch brought.
-    #[serde(skip)]
     pub observed: Observed,
     /// The number of fetches that crawlers attribute to seeds.
-    #[serde(skip)]
     pub attributed: u64,
     /// The fetches that no crawler attributes to a seed.
-    #[serde(skip)]
     pub unattributed: FetchCounts,
 }
 
@@ -412,68 +394,16 @@ impl Value for RowMembers {
         codec::put_bitmap(&self.pages, out)
     }
     fn decode(mut bytes: &[u8]) -> Result<Self, Malformed> {
-        let uncrawled = u32::try_from(codec::take_varint(&mut bytes)?)
-            .map_err(|_| Malformed("count of uncrawled targets exceeds 32 bits".to_owned()))?;
+        let uncrawled = codec::take_u32(&mut bytes)?;
         let pages = codec::take_bitmap(bytes)?;
         Ok(Self { uncrawled, pages })
-    }
-}
-
-/// The position of the number of attributed fetches among those that follow a batch.
-const FIRST_OF_FETCHES: usize = 3;
-
-impl Value for BatchRecord {
-    fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
-        let of_others = self.unattributed;
-        let numbers = [
-            &[self.stale, self.failed, self.failing, self.last_fetch][..],
-            &self.observed.numbers(),
-            &[
-                self.attributed,
-                of_others.fetched,
-                of_others.new,
-                of_others.failed,
-            ],
-        ]
-        .concat();
-        // Numbers of fetches are complete or absent, so that a lost one is noticed.
-        let last = numbers.iter().rposition(|number| *number != 0);
-        let count = match last.map_or(0, |last| last + 1) {
-            count if count > FIRST_OF_FETCHES => numbers.len(),
-            count => count,
-        };
-        let numbers = &numbers[..count];
-        codec::put_extended_record(self, numbers, out)
-    }
-    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
-        let (record, numbers) = codec::take_extended_record(bytes)?;
-        let numbers: [Option<u64>; 15] = numbers;
-        if numbers[FIRST_OF_FETCHES].is_some() && numbers.last() == Some(&None) {
-            return Err(Malformed("numbers of fetches are incomplete".to_owned()));
-        }
-        let numbers = numbers.map(Option::unwrap_or_default);
-        let [stale, failed, failing, last_fetch, of_fetches @ ..] = numbers;
-        let [observed @ .., attributed, fetched, new, unattributed_failed] = of_fetches;
-        Ok(Self {
-            stale,
-            failed,
-            failing,
-            last_fetch,
-            observed: Observed::of_numbers(observed),
-            attributed,
-            unattributed: FetchCounts {
-                fetched,
-                new,
-                failed: unattributed_failed,
-            },
-            ..record
-        })
     }
 }
 
 record_values!(
     Meta,
     SiteRecord,
+    BatchRecord,
     PlanRecord,
     RefreshRecord,
     CoreRecord,

@@ -1,12 +1,13 @@
-//! The record of a page.
+//! Pages: the record of a page, what it inherits from its site, its failed fetches, and its history.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::site_attributes::SiteDefaults;
 use super::{BatchId, Hash128};
 use crate::tables::codec::{self, Malformed};
-use crate::tables::table::Value;
+use crate::tables::table::{Value, record_values};
+use seedbank_algorithms::fetch_status::FetchStatus;
+use seedbank_algorithms::page::PageId;
 
 /// The state of a page.
 #[derive(
@@ -79,9 +80,7 @@ pub struct PageRecord {
     /// The effective quality in ten-thousandths: `quality_given`, else the default of the site; `None`,
     /// which counts as 0, if there is neither.
     pub quality: Option<u16>,
-    /// The time of the last fetch, in seconds since 1970 (UTC); `None` if it is not known. It follows the
-    /// encoded record, and takes no space without a time.
-    #[serde(skip)]
+    /// The time of the last fetch, in seconds since 1970 (UTC); `None` if it is not known.
     pub fetched: Option<u64>,
 }
 
@@ -137,12 +136,161 @@ impl PageRecord {
     }
 }
 
-impl Value for PageRecord {
-    fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
-        codec::put_extended_record(self, self.fetched.as_slice(), out)
+record_values!(PageRecord);
+
+/// Attributes of a site as reported by records of sites; `None` if not reported or withdrawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct SiteDefaults {
+    /// The quality of pages without one of their own, in ten-thousandths.
+    pub quality: Option<u16>,
+    /// The spam mark of pages without one of their own.
+    pub spam: Option<bool>,
+    /// The maximum number of pages of the site that a crawl should fetch.
+    pub quota: Option<u32>,
+}
+
+impl SiteDefaults {
+    /// Returns the effective spam mark and quality of a page with these own values.
+    #[must_use]
+    pub const fn effective(&self, spam: Option<bool>, quality: Option<u16>) -> (bool, Option<u16>) {
+        let spam = match (spam, self.spam) {
+            (Some(spam), _) | (None, Some(spam)) => spam,
+            (None, None) => false,
+        };
+        let quality = if quality.is_some() {
+            quality
+        } else {
+            self.quality
+        };
+        (spam, quality)
     }
-    fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
-        let (record, [fetched]) = codec::take_extended_record(bytes)?;
-        Ok(Self { fetched, ..record })
+}
+
+/// The failed fetches of a page after its last fetch that did not fail.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Failures {
+    /// The result of the last one.
+    pub status: FetchStatus,
+    /// Their number.
+    #[schemars(range(min = 1))]
+    pub count: u32,
+    /// The time of the first one, in seconds since 1970 (UTC).
+    pub since: u64,
+    /// The time of the last one, in seconds since 1970 (UTC).
+    pub last: u64,
+}
+
+impl Failures {
+    /// Returns those after a fetch that did not fail. If it was between the first and the last one, only
+    /// the last one is certainly later than it.
+    #[must_use]
+    pub const fn after(self, answered: u64) -> Option<Self> {
+        if self.last <= answered {
+            None
+        } else if self.since <= answered {
+            Some(Self {
+                count: 1,
+                since: self.last,
+                ..self
+            })
+        } else {
+            Some(self)
+        }
+    }
+
+    /// Returns these and later ones. At the same second the fetch is the same one, and the given result
+    /// replaces the stored one; older ones are already counted, or are stale.
+    #[must_use]
+    pub fn and(self, later: Self) -> Self {
+        let more = match later.since {
+            since if since > self.last => later.count,
+            _ if later.last > self.last => 1,
+            _ => 0,
+        };
+        Self {
+            status: later.status,
+            count: self.count.saturating_add(more).max(later.count),
+            since: self.since.min(later.since),
+            last: later.last,
+        }
+    }
+}
+
+record_values!(Failures);
+
+// History of the state, the spam mark and the row of pages, and of rows.
+//
+// The record of a page has the current values. A batch that changes one of them stores the previous ones
+// in `page_history`, and the set of these pages in `page_sets`. A row that no page has any more moves to
+// `removed_rows`; row ids are never reused. So the values after batch b are those stored by the first
+// later batch that changed them, else the current ones.
+//
+// Size: some ten bytes for each page that a batch changes, the targets of each removed row, and the set.
+// New pages take nothing: their `first_seen` is enough.
+
+/// The values of a page before a batch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PreviousPage {
+    /// The state.
+    pub state: PageState,
+    /// The spam mark.
+    pub spam: bool,
+    /// The index of its row on its site, in `rows` or `removed_rows`; `None` if it had none.
+    pub row: Option<u32>,
+}
+
+/// A row that no page has any more.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RemovedRow {
+    /// The batch that removed it from its last page.
+    pub until: BatchId,
+    /// The targets, ascending.
+    pub targets: Vec<PageId>,
+}
+
+impl Value for RemovedRow {
+    fn encode(&self, out: &mut Vec<u8>) -> Result<(), Malformed> {
+        codec::put_varint(u64::from(self.until), out);
+        codec::put_ascending(self.targets.iter().map(|page| page.0), out);
+        Ok(())
+    }
+    fn decode(mut bytes: &[u8]) -> Result<Self, Malformed> {
+        let until = codec::take_u32(&mut bytes)?;
+        let targets = Vec::<PageId>::decode(bytes)?;
+        Ok(Self { until, targets })
+    }
+}
+
+/// The previous seed that a seed replaced.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Succession {
+    /// The previous seed.
+    pub page: PageId,
+    /// Whether the successor was another hub of the same core; if `false`, the page with the most similar
+    /// row.
+    pub same_core: bool,
+    /// The Jaccard similarity, from 0 to 1, of the row of the successor and the last row of the previous
+    /// seed.
+    pub similarity: f64,
+}
+
+record_values!(PreviousPage);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_former_row_comes_back_and_damage_does_not() {
+        let row = RemovedRow {
+            until: 300,
+            targets: vec![PageId(3), PageId(1 << 40)],
+        };
+        let mut bytes = Vec::new();
+        row.encode(&mut bytes).unwrap();
+        assert_eq!(RemovedRow::decode(&bytes).unwrap(), row);
+        for cut in 0..bytes.len() {
+            assert!(RemovedRow::decode(&bytes[..cut]).is_err(), "{cut}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Fetches of a batch that crawlers attribute to seeds.
 
-use crate::tables::codec::{self, Malformed};
-use crate::tables::records::page_blocks::{BLOCK, Fact, place};
+use super::page_blocks::{BLOCK, Fact, place};
+use crate::tables::codec::{self, Malformed, take_byte, take_u32};
 use crate::tables::table::Key;
 use seedbank_algorithms::page::{PageId, SiteId};
 
@@ -103,18 +103,6 @@ impl SeedFetch {
         let depth = (tag & DEPTH != 0).then(|| take_u32(bytes)).transpose()?;
         Ok(Self { seed, via, depth })
     }
-}
-
-fn take_byte(bytes: &mut &[u8]) -> Result<u8, Malformed> {
-    let cut = || Malformed("fetch is truncated".to_owned());
-    let (byte, rest) = bytes.split_first().ok_or_else(cut)?;
-    *bytes = rest;
-    Ok(*byte)
-}
-
-fn take_u32(bytes: &mut &[u8]) -> Result<u32, Malformed> {
-    let number = codec::take_varint(bytes)?;
-    u32::try_from(number).map_err(|_| Malformed("number exceeds 32 bits".to_owned()))
 }
 
 /// Keys of `seed_fetches`.

@@ -2,7 +2,7 @@
 
 use super::super::SLICES;
 use super::hubs::Hubs;
-use super::places::{ClassKey, Places, ids_of, mix, read_list, read_slice, write_list};
+use super::places::{ClassKey, Places, TWO_ROWS, ids_of, mix, read_list, read_slice, write_list};
 use crate::graph::build::equal_lists;
 use crate::graph::csr::Csr;
 use crate::graph::dense_index::{NONE, number};
@@ -61,7 +61,7 @@ impl Collected {
         collected.members.sort_unstable();
         let is_repeated = |pair: &[(u32, ClassKey)]| pair[0].0 == pair[1].0;
         if collected.members.windows(2).any(is_repeated) {
-            return Err(places.communicator.fail("a page has two rows"));
+            return Err(places.communicator.fail(TWO_ROWS));
         }
         Ok(collected)
     }
@@ -80,11 +80,10 @@ pub(super) struct Authorities {
     pub(super) as_hubs: Vec<(u32, ClassKey)>,
 }
 
-/// Returns the slice of an authority class, given the classes that cite it.
-pub(super) fn slice_of_citers(citers: &[u32], slices: &[u8]) -> u8 {
-    let keyed = citers.iter().zip(slices);
-    let first = keyed.min_by_key(|(hub, _)| (mix((**hub).into()), **hub));
-    first.map_or(0, |(_, slice)| *slice)
+/// Returns the slice of an authority class, given the hub classes that cite it.
+pub(crate) fn slice_of_citers(citers: impl Iterator<Item = ClassKey>) -> u8 {
+    let first = citers.min_by_key(|(hub, _)| (mix((*hub).into()), *hub));
+    first.map_or(0, |(_, slice)| slice)
 }
 
 impl Authorities {
@@ -110,7 +109,8 @@ impl Authorities {
                 slices.clear();
                 citers.extend(of_page.iter().map(|(_, hub)| hub.0));
                 slices.extend(of_page.iter().map(|(_, hub)| hub.1));
-                let process = places.of_slice(slice_of_citers(&citers, &slices));
+                let slice = slice_of_citers(of_page.iter().map(|(_, hub)| *hub));
+                let process = places.of_slice(slice);
                 let message = &mut messages[process];
                 message.number(page.into());
                 let as_hub = members.binary_search_by_key(&page, |of| of.0).ok();
@@ -163,7 +163,8 @@ impl Authorities {
             let range = lists.range(list);
             let slices = &list_slices[range];
             let citers = lists.list(list);
-            of_process.slices.push(slice_of_citers(citers, slices));
+            let keys = citers.iter().copied().zip(slices.iter().copied());
+            of_process.slices.push(slice_of_citers(keys));
             of_process.citers.push(citers.iter().copied());
             of_process.citer_slices.extend_from_slice(slices);
         }

@@ -1,6 +1,6 @@
 //! Hub classes: equal rows of all processes are merged.
 
-use super::places::{Places, read_list, slice_of_targets, write_list};
+use super::places::{Places, read_list, slice_of_targets, sum_of_keys, write_list};
 use crate::graph::build::{Rows, equal_lists};
 use crate::graph::csr::Csr;
 use crate::graph::dense_index::number;
@@ -28,7 +28,7 @@ impl Hubs {
                     return false;
                 };
                 let targets = rows.targets.list(row);
-                let process = places.of_slice(slice_of_targets(targets));
+                let process = places.of_slice(slice_of_targets(sum_of_keys(targets)));
                 write_list(&mut messages[process], rows.carriers.list(row));
                 write_list(&mut messages[process], targets);
                 true
@@ -41,7 +41,8 @@ impl Hubs {
         )?;
         let numbers: Vec<u32> = (0..number(all.targets.len())).collect();
         let (members, targets) = all.hubs(equal_lists(&numbers, &all.targets).slices());
-        let slices = (0..number(targets.len())).map(|hub| slice_of_targets(targets.list(hub)));
+        let slices =
+            (0..number(targets.len())).map(|hub| slice_of_targets(sum_of_keys(targets.list(hub))));
         let slices: Vec<u8> = slices.collect();
         let is_own = |slice: &u8| places.of_slice(*slice) == places.communicator.process();
         if !slices.iter().all(is_own) {

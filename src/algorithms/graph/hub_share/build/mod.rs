@@ -23,11 +23,13 @@ use crate::graph::exchange::{exchange, malformed};
 use crate::graph::hub_graph::HubGraph;
 use crate::graph::role::Role;
 use crate::watch::Interrupted;
+pub(super) use authorities::slice_of_citers;
 use authorities::{Authorities, Collected, HubLinks, link_hubs};
 use hubs::Hubs;
 use numbering::Numbering;
 pub(crate) use places::collector;
-use places::{Places, ids_of};
+use places::{Places, TWO_ROWS};
+pub(super) use places::{ids_of, slice_of_targets, sum_of_keys};
 
 impl HubShare {
     /// Distributes the graph of the rows of all processes, given those of this one; pages are numbered as in the whole
@@ -40,6 +42,10 @@ impl HubShare {
     /// Cost: each row, and each link between a page and a class, is sent up to three times. Memory: while it is built,
     /// some 30 bytes for each link of a process.
     pub fn new(communicator: &Arc<dyn Communicator>, rows: &Rows) -> Result<Self, Interrupted> {
+        if communicator.processes() == 1 {
+            let graph = rows.graph().map_err(|_| communicator.fail(TWO_ROWS))?;
+            return Ok(Self::in_slices(graph));
+        }
         let places = Places {
             communicator: &**communicator,
             processes: communicator.processes(),

@@ -2,7 +2,6 @@
 
 use super::super::SLICES;
 use crate::communicator::Communicator;
-use crate::graph::build::hash;
 use crate::graph::codec::{Decoder, Encoder};
 use crate::graph::csr::Csr;
 use crate::graph::dense_index::number;
@@ -10,11 +9,14 @@ use crate::graph::dense_index::number;
 /// The most entries of a list in a message that memory is reserved for before they are read.
 const RESERVED: u32 = 1 << 12;
 
+/// The cause of a failure if rows contradict each other.
+pub(super) const TWO_ROWS: &str = "a page has two rows";
+
 /// A class of any process: its smallest page, and its slice.
 pub(super) type ClassKey = (u32, u8);
 
 /// Mixes the bits of a number (Steele, Lea and Flood 2014, *Fast Splittable Pseudorandom Number Generators*).
-pub(super) const fn mix(number: u64) -> u64 {
+pub(crate) const fn mix(number: u64) -> u64 {
     let mixed = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     mixed ^ (mixed >> 31)
@@ -26,9 +28,15 @@ pub(super) fn scaled(hash: u64, count: usize) -> usize {
     usize::try_from(product >> 64).unwrap_or(0)
 }
 
-/// Returns the slice of a hub class, given its targets.
-pub(super) fn slice_of_targets(targets: &[u32]) -> u8 {
-    let slice = scaled(mix(hash(targets)), SLICES);
+/// Returns the sum of the hashes of pages, from which the slice of a hub class follows.
+pub(crate) fn sum_of_keys(pages: &[u32]) -> u64 {
+    let keys = pages.iter().map(|page| mix((*page).into()));
+    keys.fold(0, u64::wrapping_add)
+}
+
+/// Returns the slice of a hub class, given the [sum of the keys](sum_of_keys) of its targets.
+pub(crate) fn slice_of_targets(keys: u64) -> u8 {
+    let slice = scaled(mix(keys), SLICES);
     u8::try_from(slice).unwrap_or(0)
 }
 
@@ -95,7 +103,7 @@ pub(super) fn read_slice(message: &mut Decoder<'_>) -> Option<u8> {
 }
 
 /// Returns the smallest member of each class.
-pub(super) fn ids_of(members: &Csr) -> Vec<u32> {
+pub(crate) fn ids_of(members: &Csr) -> Vec<u32> {
     let classes = 0..number(members.len());
     classes.map(|class| members.list(class)[0]).collect()
 }

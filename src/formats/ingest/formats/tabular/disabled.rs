@@ -1,6 +1,6 @@
 //! Parquet and Arrow in a build without the feature `parquet`.
 
-use super::error::TableError;
+use super::row::TableError;
 use crate::ingest::formats::file_source::{FileFormat, OpenFile};
 use crate::ingest::open::Input;
 use crate::ingest::source::{Pieces, Stop};

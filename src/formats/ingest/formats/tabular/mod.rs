@@ -7,7 +7,7 @@
 //! CSV, TSV lines and quotes -----'               or a capture of an index
 //! ```
 //!
-//! * [`ColumnMap`](column_map::ColumnMap) maps columns to fields: those of a record, in any order, or
+//! * [`ColumnMap`](row::ColumnMap) maps columns to fields: those of a record, in any order, or
 //!   those of Common Crawl's index, which is recognised by `url` and `fetch_status` without
 //!   `outlinks`. Columns that are neither are counted by name.
 //! * [`row`] reads a row, in the same way for all kinds of tables. Null and empty cells are absent.
@@ -20,39 +20,20 @@
 #[cfg(feature = "parquet")]
 mod arrow;
 #[cfg(feature = "parquet")]
-mod arrow_values;
-#[cfg(feature = "parquet")]
 mod batch;
-mod column_map;
 mod delimited;
 #[cfg(not(feature = "parquet"))]
 mod disabled;
-mod error;
-#[cfg(feature = "parquet")]
-mod footer;
-#[cfg(feature = "parquet")]
-mod limited_file;
 #[cfg(feature = "parquet")]
 mod parquet;
-#[cfg(feature = "parquet")]
-mod place;
-#[cfg(feature = "parquet")]
-mod random_access;
-#[cfg(feature = "parquet")]
-mod record_batches;
 mod row;
-mod splitter;
-#[cfg(feature = "parquet")]
-mod thrift;
-#[cfg(feature = "parquet")]
-mod time_format;
 
 #[cfg(feature = "parquet")]
 pub(super) use arrow::Arrow;
+#[cfg(feature = "parquet")]
+pub use arrow::RecordBatchSource;
 pub(super) use delimited::{Delimited, is_delimited_table};
 #[cfg(not(feature = "parquet"))]
 pub(super) use disabled::{Arrow, Parquet};
 #[cfg(feature = "parquet")]
 pub(super) use parquet::Parquet;
-#[cfg(feature = "parquet")]
-pub use record_batches::RecordBatchSource;

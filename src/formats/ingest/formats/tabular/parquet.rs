@@ -1,29 +1,31 @@
 //! Apache Parquet: row groups of column chunks, whose pages are decoded one after another.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::fs::FileExt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::ingest::formats::file_source::{FileFormat, OpenFile};
+use crate::ingest::open::{Input, InputError, Opened, RemoteFile};
+use crate::ingest::progress::Progress;
+use crate::ingest::read::catch_panic;
 use arrow_schema::{DataType, Field, Schema};
+use bytes::Bytes;
+
+use super::batch::{self, Batch, wait};
+use super::row::{ColumnMap, TableError};
+use crate::ingest::sniff::DetectedFormat;
+use crate::ingest::source::{Piece, Pieces, Stop};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
     ParquetRecordBatchReaderBuilder,
 };
 use parquet::basic::{Compression, Encoding};
+use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetStatisticsPolicy, RowGroupMetaData};
-
-use super::batch::{self, Batch, wait};
-use super::column_map::ColumnMap;
-use super::error::TableError;
-use super::footer;
-use super::limited_file::{Chunk, LimitedFile};
-use super::place::{random_access, read_error};
-use super::random_access::ReadAt;
-use crate::ingest::catch_panic::catch_panic;
-use crate::ingest::formats::file_source::{FileFormat, OpenFile};
-use crate::ingest::open::InputError;
-use crate::ingest::progress::Progress;
-use crate::ingest::sniff::DetectedFormat;
-use crate::ingest::source::{Piece, Pieces, Stop};
+use parquet::file::reader::{ChunkReader, Length};
 
 /// The approximate size of a batch, in bytes, and the most rows.
 const BATCH: u64 = 1 << 20;
@@ -125,7 +127,7 @@ impl Table {
         length: u64,
         max_held_bytes: usize,
     ) -> Result<Self, Stop> {
-        footer::check(&file, &*on_disk, length, max_held_bytes)?;
+        check(&file, &*on_disk, length, max_held_bytes)?;
         let pages = LimitedFile::new(on_disk, length, max_held_bytes as u64);
         Ok(Self::new(file, pages, length, max_held_bytes)?)
     }
@@ -428,4 +430,640 @@ fn chunks_of(
         });
     }
     Ok(chunks)
+}
+
+// Limits for the footer of a Parquet file, checked before it is decoded.
+//
+// The decoded footer is held while the file is read, and takes many times its size: a row group of
+// one column takes some hundred bytes, and so does a column of the schema.
+
+/// Bytes of memory for each byte of the footer.
+const EXPANSION: usize = 12;
+
+/// Bytes at the end of a file: the length of the footer, and the magic number.
+const FOOTER_TAIL: usize = 8;
+
+/// Bytes at the beginning of a footer that contain the number of columns.
+const HEAD: usize = 64;
+
+/// The most columns of a schema, whether they are read or not.
+const MOST_COLUMNS: u64 = 10_000;
+
+/// Refuses a footer that is larger than `max_held_bytes` allows or has too many columns. Anything that is
+/// not a footer is left to the decoder.
+pub(super) fn check(
+    file: &str,
+    on_disk: &dyn ReadAt,
+    length: u64,
+    max_held_bytes: usize,
+) -> Result<(), Stop> {
+    let mut tail = [0; FOOTER_TAIL];
+    let Ok(bytes) = read_before(on_disk, length, FOOTER_TAIL as u64, &mut tail) else {
+        return Ok(());
+    };
+    let footer = match tail.get(..bytes) {
+        Some([a, b, c, d, b'P', b'A', b'R', b'1']) => u32::from_le_bytes([*a, *b, *c, *d]),
+        _ => return Ok(()),
+    };
+    let refuse = |what: String, most: usize| {
+        let file = file.to_owned();
+        Err(Stop::from(InputError::TooMuchMemory {
+            file,
+            what,
+            max: most,
+        }))
+    };
+    let most = max_held_bytes / EXPANSION;
+    if u64::from(footer) > most as u64 {
+        return refuse(format!("a footer of {footer} bytes"), most);
+    }
+    let mut head = [0; HEAD];
+    let before = u64::from(footer) + FOOTER_TAIL as u64;
+    let Ok(bytes) = read_before(on_disk, length, before, &mut head) else {
+        return Ok(());
+    };
+    let columns = list_length(head.get(..bytes).unwrap_or_default(), 2);
+    match columns {
+        Some(columns) if columns > MOST_COLUMNS => {
+            refuse(format!("{columns} columns, more than {MOST_COLUMNS}"), most)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Reads from `before` bytes before the end on; returns the number of bytes read.
+fn read_before(
+    file: &dyn ReadAt,
+    length: u64,
+    before: u64,
+    into: &mut [u8],
+) -> std::io::Result<usize> {
+    let from = length.saturating_sub(before);
+    let mut read = 0;
+    while let Some(free) = into.get_mut(read..).filter(|free| !free.is_empty()) {
+        match file.read_at(from + read as u64, length, free)? {
+            0 => break,
+            more => read += more,
+        }
+    }
+    Ok(read)
+}
+
+// The file behind a Parquet reader, with a limit on the memory of its pages.
+//
+// The decoder trusts the header of a page: it allocates the number of bytes and values that the
+// header claims before it decompresses the page. Here, each header is examined when it is read, and
+// refused if it claims much more than the footer does for the whole column chunk.
+//
+// One dictionary and one page of each column are in memory. Rows point into these, so that a page
+// that is done stays in memory until the rows are read. Together they are limited by the memory
+// that is available.
+
+/// The size of a page that is always accepted, in bytes and in values.
+const SMALL_BYTES: u64 = 64 << 20;
+const SMALL_VALUES: u64 = 4 << 20;
+
+/// Bytes of memory for each value of a list while its row is decoded.
+const VALUE_MEMORY: u64 = 20;
+
+/// The share of the limit that pages which are done may take, as a divisor.
+const DONE_SHARE: u64 = 4;
+
+/// A column chunk, as described by the footer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Chunk {
+    pub(super) start: u64,
+    /// Size in the file, and decompressed, in bytes.
+    pub(super) stored: u64,
+    pub(super) bytes: u64,
+    pub(super) values: u64,
+    /// Whether the values are elements of lists.
+    pub(super) is_list: bool,
+}
+
+/// An open Parquet file.
+#[derive(Clone)]
+pub(super) struct LimitedFile {
+    file: Arc<dyn ReadAt>,
+    length: u64,
+    /// In file order.
+    chunks: Arc<Vec<Chunk>>,
+    memory: Arc<Mutex<PageMemory>>,
+    /// The most bytes of pages in memory.
+    most: u64,
+}
+
+/// The pages in memory.
+#[derive(Default)]
+struct PageMemory {
+    /// For each chunk, the last page header whose body is not yet read. The decoder may read a
+    /// header of another column in between.
+    next: BTreeMap<u64, PageHeader>,
+    /// For each chunk, by its start, the sizes of the dictionary and of the page.
+    columns: BTreeMap<u64, [u64; 2]>,
+    /// Bytes of pages that are done, into which rows may still point.
+    done: u64,
+    /// Values of lists in the pages of this batch.
+    values: u64,
+    /// Whether a page was refused because of the limit.
+    is_over_limit: bool,
+}
+
+impl LimitedFile {
+    pub(super) fn new(file: Arc<dyn ReadAt>, length: u64, most: u64) -> Self {
+        Self {
+            file,
+            length,
+            chunks: Arc::default(),
+            memory: Arc::default(),
+            most,
+        }
+    }
+
+    /// Sets the chunks; `None` if two of them overlap.
+    pub(super) fn with_chunks(self, mut chunks: Vec<Chunk>) -> Option<Self> {
+        chunks.retain(|chunk| chunk.stored > 0);
+        chunks.sort_unstable_by_key(|chunk| chunk.start);
+        let mut pairs = chunks.iter().zip(chunks.iter().skip(1));
+        if pairs.any(|(chunk, next)| chunk.start.saturating_add(chunk.stored) > next.start) {
+            return None;
+        }
+        Some(Self {
+            chunks: Arc::new(chunks),
+            ..self
+        })
+    }
+
+    fn memory(&self) -> MutexGuard<'_, PageMemory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins a batch.
+    pub(super) fn next_batch(&self) {
+        self.memory().values = 0;
+    }
+
+    /// Begins a row group: all pages are done.
+    pub(super) fn next_group(&self) {
+        self.file.next_group();
+        let mut memory = self.memory();
+        let columns = std::mem::take(&mut memory.columns);
+        memory.done += columns.into_values().flatten().sum::<u64>();
+        memory.next.clear();
+    }
+
+    /// Returns whether so many pages are done that they must be released before reading on.
+    pub(super) fn must_release(&self) -> bool {
+        self.memory().done > self.most / DONE_SHARE
+    }
+
+    /// Declares that no row points into pages that are done.
+    pub(super) fn release(&self) {
+        self.memory().done = 0;
+    }
+
+    /// Takes the error of a read over the network, and its position.
+    pub(super) fn take_failure(&self) -> Option<(u64, std::io::Error)> {
+        self.file.take_failure()
+    }
+
+    /// Returns whether a page was refused because of the limit.
+    pub(super) fn is_over_limit(&self) -> bool {
+        self.memory().is_over_limit
+    }
+
+    fn chunk(&self, start: u64) -> Option<&Chunk> {
+        let after = self.chunks.partition_point(|chunk| chunk.start <= start);
+        after.checked_sub(1).and_then(|at| self.chunks.get(at))
+    }
+
+    /// Examines the header of a page.
+    fn check(&self, start: u64, head: &[u8]) -> Result<()> {
+        let Some(chunk) = self.chunk(start) else {
+            return Ok(());
+        };
+        // The decoder may have examined the header before and now continue behind it.
+        if self.memory().next.contains_key(&chunk.start) {
+            return Ok(());
+        }
+        let refuse = |what: &str| Err(ParquetError::General(what.to_owned()));
+        let Some(header) = PageHeader::parse(head) else {
+            return refuse("a page does not give its size");
+        };
+        if header.bytes > chunk.bytes.max(SMALL_BYTES) {
+            return refuse("a page claims more bytes than its column has");
+        }
+        if header.values > chunk.values.max(SMALL_VALUES) {
+            return refuse("a page claims more values than its column has");
+        }
+        // The body of an index is skipped.
+        if !header.is_index {
+            self.memory().next.insert(chunk.start, header);
+        }
+        Ok(())
+    }
+
+    /// Accounts for the body of a page, of `stored` bytes in the file.
+    fn take(&self, start: u64, stored: u64) -> Result<()> {
+        let Some(chunk) = self.chunk(start).copied() else {
+            return Ok(());
+        };
+        let mut memory = self.memory();
+        let Some(header) = memory.next.remove(&chunk.start) else {
+            return Ok(());
+        };
+        let sizes = memory.columns.entry(chunk.start).or_default();
+        if header.is_dictionary {
+            sizes[0] = header.bytes;
+        } else {
+            let before = std::mem::replace(&mut sizes[1], header.bytes);
+            memory.done += before;
+        }
+        if chunk.is_list {
+            memory.values = memory.values.saturating_add(header.values);
+        }
+        let total = memory.columns.values().flatten().sum::<u64>() + memory.done;
+        // The bytes of the file are held until they are decompressed.
+        memory.is_over_limit =
+            total + stored > self.most || memory.values > self.most / VALUE_MEMORY;
+        if memory.is_over_limit {
+            let what = "its pages take more memory than is available";
+            return Err(ParquetError::General(what.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Returns a reader from a position on.
+    fn at(&self, position: u64) -> PartReader {
+        let chunk = self.chunk(position);
+        // Behind its end are other columns, which may not be read at all.
+        let end = chunk.map(|chunk| chunk.start.saturating_add(chunk.stored));
+        PartReader {
+            file: Arc::clone(&self.file),
+            position,
+            end: end.filter(|end| *end > position).unwrap_or(self.length),
+        }
+    }
+}
+
+impl Length for LimitedFile {
+    fn len(&self) -> u64 {
+        self.length
+    }
+}
+
+impl ChunkReader for LimitedFile {
+    type T = BufReader<PartReader>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T> {
+        let mut read = BufReader::new(self.at(start));
+        self.check(start, read.fill_buf()?)?;
+        Ok(read)
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
+        let end = start.checked_add(length as u64);
+        if end.is_none_or(|end| end > self.length) {
+            return Err(ParquetError::EOF(
+                "a part of it is beyond its end".to_owned(),
+            ));
+        }
+        self.take(start, length as u64)?;
+        let mut bytes = Vec::with_capacity(length);
+        let read = self.at(start).take(length as u64).read_to_end(&mut bytes)?;
+        if read != length {
+            return Err(ParquetError::EOF("it has become shorter".to_owned()));
+        }
+        Ok(bytes.into())
+    }
+}
+
+/// The header of a page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct PageHeader {
+    /// Decompressed size, in bytes.
+    bytes: u64,
+    values: u64,
+    is_dictionary: bool,
+    is_index: bool,
+}
+
+impl PageHeader {
+    /// Parses a header in Thrift's compact protocol, a structure with ascending fields: field 2 is
+    /// the size; fields 5, 7 and 8 are structures that begin with the number of values, and field 6
+    /// is one without it. `None` if it is not a header as writers write it.
+    fn parse(head: &[u8]) -> Option<Self> {
+        let mut rest = head;
+        let mut id = 0;
+        let mut bytes = None;
+        let header = |bytes, values, id| Self {
+            bytes,
+            values,
+            is_dictionary: id == 7,
+            is_index: id == 6,
+        };
+        loop {
+            match field(&mut rest, &mut id)? {
+                // An integer of 32 bits.
+                5 => {
+                    let value = varint(&mut rest)?;
+                    if id == 2 {
+                        bytes = Some(unsigned(value));
+                    }
+                }
+                // A structure.
+                12 if matches!(id, 5 | 7 | 8) => {
+                    let mut inner = 0;
+                    let is_number = field(&mut rest, &mut inner)? == 5 && inner == 1;
+                    let values = if is_number {
+                        unsigned(varint(&mut rest)?)
+                    } else {
+                        0
+                    };
+                    return bytes.map(|bytes| header(bytes, values, id));
+                }
+                12 if id == 6 => return bytes.map(|bytes| header(bytes, 0, id)),
+                _ => return None,
+            }
+        }
+    }
+}
+
+// Files that are read at any position: local ones, and remote ones in windows.
+
+/// Bytes at the end of a remote file that are read first. Most footers fit.
+const TAIL: u64 = 64 << 10;
+
+/// Bytes of a column chunk that are requested at a time.
+const WINDOW: u64 = 4 << 20;
+
+/// A file that is read at any position.
+pub(super) trait ReadAt: Send + Sync {
+    /// Reads at a position, of what ends at `end`: bytes behind it will not be read next. Returns the number of
+    /// bytes read; 0 at the end of the file.
+    fn read_at(&self, position: u64, end: u64, into: &mut [u8]) -> io::Result<usize>;
+
+    /// Begins a row group: what was read of others will not be read again.
+    fn next_group(&self) {}
+
+    /// Takes the error of a read over the network, and its position: the decoder passes on nothing but its text.
+    fn take_failure(&self) -> Option<(u64, io::Error)> {
+        None
+    }
+}
+
+impl ReadAt for File {
+    fn read_at(&self, position: u64, _: u64, into: &mut [u8]) -> io::Result<usize> {
+        FileExt::read_at(self, into, position)
+    }
+}
+
+/// A remote file with parts of it in memory: its end, and one window of each column chunk that is being
+/// read.
+///
+/// Memory: 4 MiB for each column that is read, or one page if it is larger.
+pub(super) struct Windows {
+    file: Arc<dyn RemoteFile>,
+    tail: Vec<u8>,
+    /// By the ends of their column chunks: where the window begins, and its bytes.
+    open: Mutex<BTreeMap<u64, (u64, Vec<u8>)>>,
+    failure: Mutex<Option<(u64, io::Error)>>,
+}
+
+impl Windows {
+    /// Reads the end of the file.
+    pub(super) fn new(file: Arc<dyn RemoteFile>) -> io::Result<Self> {
+        let length = file.length();
+        let tail = file.read_range(length.saturating_sub(TAIL)..length)?;
+        Ok(Self {
+            file,
+            tail,
+            open: Mutex::default(),
+            failure: Mutex::default(),
+        })
+    }
+}
+
+impl ReadAt for Windows {
+    fn read_at(&self, position: u64, end: u64, into: &mut [u8]) -> io::Result<usize> {
+        let length = self.file.length();
+        let end = end.min(length);
+        if position >= end || into.is_empty() {
+            return Ok(0);
+        }
+        let tail = length - self.tail.len() as u64;
+        if position >= tail {
+            return Ok(copy(&self.tail, position - tail, into));
+        }
+        let mut windows = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let has =
+            |(from, bytes): &(u64, Vec<u8>)| (*from..from + bytes.len() as u64).contains(&position);
+        if !windows.get(&end).is_some_and(has) {
+            let wanted = WINDOW.max(into.len() as u64).min(end - position);
+            match self.file.read_range(position..position + wanted) {
+                Ok(bytes) => drop(windows.insert(end, (position, bytes))),
+                Err(error) => {
+                    let failed = io::Error::from(error.kind());
+                    let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+                    *failure = Some((position, error));
+                    return Err(failed);
+                }
+            }
+        }
+        let Some((from, bytes)) = windows.get(&end) else {
+            return Ok(0);
+        };
+        let read = copy(bytes, position - from, into);
+        if position + read as u64 == end {
+            windows.remove(&end);
+        }
+        Ok(read)
+    }
+
+    fn next_group(&self) {
+        let mut windows = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        windows.clear();
+    }
+
+    fn take_failure(&self) -> Option<(u64, io::Error)> {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.take()
+    }
+}
+
+/// Copies bytes from an offset on; returns how many.
+fn copy(bytes: &[u8], offset: u64, into: &mut [u8]) -> usize {
+    let from = usize::try_from(offset)
+        .ok()
+        .and_then(|offset| bytes.get(offset..));
+    let from = from.unwrap_or_default();
+    let length = from.len().min(into.len());
+    if let (Some(into), Some(from)) = (into.get_mut(..length), from.get(..length)) {
+        into.copy_from_slice(from);
+    }
+    length
+}
+
+/// A reader of a part of such a file.
+pub(super) struct PartReader {
+    pub(super) file: Arc<dyn ReadAt>,
+    pub(super) position: u64,
+    pub(super) end: u64,
+}
+
+impl Read for PartReader {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(self.position, self.end, into)?;
+        self.position += read as u64;
+        Ok(read)
+    }
+}
+
+// Inputs that can be read at any position, as Parquet needs it.
+
+/// Returns the error of a read over the network, at this position.
+pub(super) fn read_error(file: &str, (offset, source): (u64, std::io::Error)) -> Stop {
+    let file = file.to_owned();
+    InputError::Read {
+        file,
+        offset,
+        source,
+    }
+    .into()
+}
+
+/// An input that can be read at any position.
+pub(super) struct Place {
+    pub(super) file: Arc<dyn ReadAt>,
+    pub(super) length: u64,
+    /// Whether it is a temporary copy.
+    pub(super) is_copy: bool,
+}
+
+/// Returns the input, or a temporary copy of one that cannot be read at any position.
+pub(super) fn random_access(
+    input: &Input,
+    opened: Opened<'_>,
+    progress: &Progress<'_>,
+) -> Result<Place, Stop> {
+    let local = |file: File, is_copy| {
+        let length = file
+            .metadata()
+            .map_err(|source| open_error(input, source))?
+            .len();
+        Ok::<_, Stop>(Place {
+            file: Arc::new(file),
+            length,
+            is_copy,
+        })
+    };
+    match input {
+        Input::Remote(remote) if remote.has_ranges() => {
+            // The first bytes are read; the connection for the others is not needed.
+            drop(opened);
+            let length = remote.length();
+            let windows = Windows::new(Arc::clone(remote));
+            let windows = windows.map_err(|source| open_error(input, source))?;
+            Ok(Place {
+                file: Arc::new(windows),
+                length,
+                is_copy: false,
+            })
+        }
+        // A pipe is open already, and is not opened again.
+        Input::File(path) if std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) => {
+            local(
+                File::open(path).map_err(|source| open_error(input, source))?,
+                false,
+            )
+        }
+        _ => local(copied(opened, progress)?, true),
+    }
+}
+
+/// Copies an input to a temporary file.
+fn copied(mut opened: Opened<'_>, progress: &Progress<'_>) -> Result<File, Stop> {
+    let spool_error = |error| Stop::from(TableError::Spool(error));
+    let mut spool = tempfile::tempfile().map_err(spool_error)?;
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        progress.proceed()?;
+        let (length, failed) = opened.fill(&mut buffer);
+        if let Some(error) = failed {
+            return Err(opened.error(error, 0).into());
+        }
+        let read = buffer.get(..length).unwrap_or_default();
+        std::io::Write::write_all(&mut spool, read).map_err(spool_error)?;
+        if length < buffer.len() {
+            break;
+        }
+    }
+    Ok(spool)
+}
+
+fn open_error(input: &Input, source: std::io::Error) -> InputError {
+    InputError::Open {
+        file: input.to_string(),
+        source,
+    }
+}
+
+// The parts of Thrift's compact protocol that are examined before a decoder reads them.
+
+/// Reads the header of the next field: returns its type and stores its number in `id`.
+pub(super) fn field(rest: &mut &[u8], id: &mut i64) -> Option<u8> {
+    let (head, tail) = rest.split_first()?;
+    *rest = tail;
+    *id = match head >> 4 {
+        0 => zigzag(varint(rest)?),
+        delta => *id + i64::from(delta),
+    };
+    Some(head & 15)
+}
+
+/// Reads an unsigned number of seven bits per byte.
+pub(super) fn varint(rest: &mut &[u8]) -> Option<u64> {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let (byte, tail) = rest.split_first()?;
+        *rest = tail;
+        value |= u64::from(byte & 127) << shift;
+        if *byte < 128 {
+            return Some(value);
+        }
+    }
+    None
+}
+
+const fn zigzag(value: u64) -> i64 {
+    (value >> 1).cast_signed() ^ -((value & 1).cast_signed())
+}
+
+/// Decodes a zigzag number; a negative one, which the decoder refuses, becomes 0.
+pub(super) fn unsigned(value: u64) -> u64 {
+    u64::try_from(zigzag(value)).unwrap_or(0)
+}
+
+/// Returns the length of the list that is field `wanted` of a structure in which all fields before
+/// it are integers; `None` if it is not found.
+pub(super) fn list_length(structure: &[u8], wanted: i64) -> Option<u64> {
+    let mut rest = structure;
+    let mut id = 0;
+    loop {
+        match field(&mut rest, &mut id)? {
+            // Integers of 16, 32 and 64 bits.
+            4..=6 => {
+                varint(&mut rest)?;
+            }
+            9 if id == wanted => {
+                let (head, tail) = rest.split_first()?;
+                rest = tail;
+                return match head >> 4 {
+                    15 => varint(&mut rest),
+                    length => Some(length.into()),
+                };
+            }
+            _ => return None,
+        }
+    }
 }

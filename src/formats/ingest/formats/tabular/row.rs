@@ -8,16 +8,17 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use super::column_map::{ColumnMap, RowKind};
-use crate::ingest::blocks::{MAX_LINE, line_too_long};
+use crate::ingest::entries::read_json_line;
 use crate::ingest::entries::{self, Entry};
 use crate::ingest::fetch::{Answer, Fetch};
 use crate::ingest::formats::capture_entry::{capture_entry, labelled_digest};
-use crate::ingest::formats::json_lines::{JsonLines, wrong_type};
-use crate::ingest::lines::read_line;
+use crate::ingest::formats::file_source::FormatError;
+use crate::ingest::formats::json_lines::{JsonLines, RECORD_FIELDS, wrong_type};
 use crate::ingest::piece_parser::PieceParser;
-use crate::ingest::reject::{Fault, Position, RejectReason};
-use crate::ingest::summary::SkipReason;
+use crate::ingest::record::{Event, PageAttributes};
+use crate::ingest::source::{MAX_LINE, line_too_long};
+use crate::ingest::summary::{Fault, Position, RejectReason, SkipReason, excerpt};
+
 use crate::ingest::timestamp::parse_timestamp;
 
 /// The value of a cell.
@@ -88,8 +89,11 @@ impl<'a> Rows<'a> {
         self.line.clear();
         let written = write_line(self.columns, row, &mut self.line);
         let entry = written.and_then(|()| match self.columns.kind {
-            RowKind::Record => read_line(&JsonLines, self.line.as_bytes(), parser).map(Entry::One),
+            RowKind::Record => {
+                read_json_line(&JsonLines, self.line.as_bytes(), parser).map(Entry::One)
+            }
             RowKind::Capture => capture(self.columns, row, parser),
+            RowKind::Link => link(self.columns, row, parser),
         });
         self.read += 1;
         entries::add_entry(parser, at, entry, text.unwrap_or(self.line.as_bytes()));
@@ -224,11 +228,34 @@ fn capture(
         url: &url,
         answer,
         time: time.as_deref(),
-        time_field: "fetch_time",
         digest: digest.as_deref(),
         location: location.as_deref(),
     };
     capture_entry(&fetch, None, parser)
+}
+
+/// Reads a row as a link: its source was crawled, its target was seen.
+fn link(columns: &ColumnMap, row: &dyn Row<'_>, parser: &mut PieceParser) -> Result<Entry, Fault> {
+    let mut urls = [None, None];
+    for ((field, column), url) in columns.fields.iter().zip(&mut urls) {
+        *url = match row.value(field, *column)? {
+            Some(Value::Text(text)) => Some(text),
+            _ => None,
+        };
+    }
+    let [Some(source), target] = urls else {
+        return Err(Fault::new(
+            RejectReason::MissingUrl,
+            "a link must have a source",
+        ));
+    };
+    let from = parser.page(&source)?;
+    Ok(Entry::One(
+        match target.and_then(|target| parser.target(from, &target)) {
+            Some(to) => Event::Outlink { from, to },
+            None => Event::Page(PageAttributes::named(from)),
+        },
+    ))
 }
 
 /// Adds the zone to a time of an index: it is UTC, whether or not the time says so. Query engines
@@ -242,4 +269,315 @@ fn in_utc(time: Cow<'_, str>) -> Cow<'_, str> {
         return format!("{time}Z").into();
     }
     time
+}
+
+// Maps the columns of a table to fields, by their names.
+
+/// The fields of Common Crawl's index that are read.
+pub(super) const INDEX_FIELDS: [&str; 5] = [
+    "url",
+    "fetch_time",
+    "fetch_status",
+    "fetch_redirect",
+    "content_digest",
+];
+
+/// The other columns of this index. They are not reported as unknown.
+const IGNORED_INDEX_FIELDS: [&str; 28] = [
+    "url_surtkey",
+    "url_host_name",
+    "url_host_tld",
+    "url_host_2nd_last_part",
+    "url_host_3rd_last_part",
+    "url_host_4th_last_part",
+    "url_host_5th_last_part",
+    "url_host_registry_suffix",
+    "url_host_registered_domain",
+    "url_host_private_suffix",
+    "url_host_private_domain",
+    "url_host_name_reversed",
+    "url_protocol",
+    "url_port",
+    "url_path",
+    "url_query",
+    "content_mime_type",
+    "content_mime_detected",
+    "content_charset",
+    "content_languages",
+    "content_truncated",
+    "warc_record_id",
+    "warc_filename",
+    "warc_record_offset",
+    "warc_record_length",
+    "warc_segment",
+    "crawl",
+    "subset",
+];
+
+/// The fields of a table of links.
+const LINK_FIELDS: [&str; 2] = ["source", "target"];
+
+/// The names that exports of crawlers and of graphs give to the two columns of a link.
+const LINK_COLUMNS: [[&str; 2]; 5] = [
+    // Screaming Frog also has a column `Target`, for the frame.
+    ["source", "destination"],
+    LINK_FIELDS,
+    ["from", "to"],
+    ["from_url", "to_url"],
+    ["src", "dst"],
+];
+
+/// The most bytes of names in an error.
+const MAX_LISTED_BYTES: usize = 200;
+
+/// What a row describes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum RowKind {
+    Record,
+    /// A capture in Common Crawl's index.
+    Capture,
+    /// A link.
+    Link,
+}
+
+/// The meaning of the columns of a table.
+#[derive(Clone, Debug)]
+pub(super) struct ColumnMap {
+    pub(super) kind: RowKind,
+    /// Number of columns.
+    pub(super) count: usize,
+    /// The columns that are read, in the order of the fields: the field and the column's index.
+    pub(super) fields: Vec<(&'static str, usize)>,
+    /// The names of unknown columns, sorted.
+    pub(super) unknown: Vec<String>,
+}
+
+impl ColumnMap {
+    /// Maps columns with these names, in order. Names are compared without case.
+    pub(super) fn new(file: &str, names: &[String]) -> Result<Self, TableError> {
+        let index = |field: &str| names.iter().position(|name| is_named(name, field));
+        if index("url").is_none() {
+            if let Some(columns) = link_columns(names) {
+                return Ok(Self {
+                    kind: RowKind::Link,
+                    count: names.len(),
+                    fields: LINK_FIELDS.into_iter().zip(columns).collect(),
+                    // What else is said of a link is not meant for a record.
+                    unknown: Vec::new(),
+                });
+            }
+            return Err(TableError::NoUrl {
+                file: file.to_owned(),
+                columns: list_names(names),
+            });
+        }
+        let is_index = index("fetch_status").is_some() && index("outlinks").is_none();
+        let (kind, all, others): (_, &[&'static str], &[&str]) = if is_index {
+            (RowKind::Capture, &INDEX_FIELDS, &IGNORED_INDEX_FIELDS)
+        } else {
+            (RowKind::Record, &RECORD_FIELDS, &[])
+        };
+        for field in all {
+            if names.iter().filter(|name| is_named(name, field)).count() > 1 {
+                return Err(TableError::Twice {
+                    file: file.to_owned(),
+                    column: (*field).to_owned(),
+                });
+            }
+        }
+        let fields = all.iter().filter_map(|field| Some((*field, index(field)?)));
+        let is_known = |name: &str| all.iter().chain(others).any(|known| is_named(name, known));
+        let mut unknown: Vec<String> = names.iter().filter(|n| !is_known(n)).cloned().collect();
+        unknown.sort_unstable();
+        unknown.dedup();
+        Ok(Self {
+            kind,
+            count: names.len(),
+            fields: fields.collect(),
+            unknown,
+        })
+    }
+}
+
+/// Returns whether columns with these names are those of a table.
+pub(super) fn is_table(names: &[String]) -> bool {
+    names.iter().any(|name| is_named(name, "url")) || link_columns(names).is_some()
+}
+
+/// Returns the columns of the source and the target of links; `None` if there are none, or several of a name.
+fn link_columns(names: &[String]) -> Option<[usize; 2]> {
+    let index = |field: &str| {
+        let mut found = (0..).zip(names).filter(|(_, name)| is_named(name, field));
+        let (at, _) = found.next()?;
+        found.next().is_none().then_some(at)
+    };
+    LINK_COLUMNS
+        .iter()
+        .find_map(|[source, target]| Some([index(source)?, index(target)?]))
+}
+
+fn is_named(name: &str, field: &str) -> bool {
+    name.trim().eq_ignore_ascii_case(field)
+}
+
+/// Lists names for an error.
+fn list_names(names: &[String]) -> String {
+    let mut list = String::new();
+    for name in names {
+        if list.len() > MAX_LISTED_BYTES {
+            list.push_str(", ...");
+            break;
+        }
+        if !list.is_empty() {
+            list.push_str(", ");
+        }
+        list.push_str(&excerpt(name.as_bytes()));
+    }
+    list
+}
+
+// Errors that refuse a table as a whole.
+
+#[derive(Debug, thiserror::Error)]
+#[cfg_attr(
+    not(feature = "parquet"),
+    allow(dead_code, reason = "needed by Parquet and Arrow alone")
+)]
+pub(super) enum TableError {
+    #[error("{file} has no column url; its columns are {columns}")]
+    NoUrl {
+        file: String,
+        /// The names of the first columns.
+        columns: String,
+    },
+    #[error("{file} has two columns named {column}")]
+    Twice { file: String, column: String },
+    /// The type of a column does not fit its field.
+    #[error("{file}: column {column}: expected {wanted}, found {is}")]
+    ColumnType {
+        file: String,
+        column: String,
+        /// Its type, in the terms of Arrow.
+        is: String,
+        wanted: &'static str,
+    },
+    #[error("{file} is empty; expected column names on the first line")]
+    NoHeader { file: String },
+    /// The first line does not contain column names.
+    #[error("{file}: expected column names on the first line: {problem}")]
+    Header { file: String, problem: &'static str },
+    #[error("{file} is not {kind}")]
+    OtherKind { file: String, kind: &'static str },
+    /// The file is compressed as a whole, so that the reader cannot seek in it.
+    #[error(
+        "{file} is {kind} that is compressed as a whole; decompress it first (columns are compressed within the format)"
+    )]
+    Compressed { file: String, kind: &'static str },
+    #[error("{file} is an encrypted Parquet file; decrypt it first")]
+    Encrypted { file: String },
+    #[error("{file}: expected snappy, gzip, zstd or LZ4 compression, found {codec}")]
+    Codec { file: String, codec: String },
+    /// Long lists in an encoding by shared prefixes, which may expand without limit.
+    #[error(
+        "{file} has long lists in the encoding DELTA_BYTE_ARRAY; write them with dictionary or plain encoding"
+    )]
+    Prefixed { file: String },
+    #[error("{file} is truncated after row {rows}; fetch or write it again")]
+    CutOff {
+        file: String,
+        /// Number of rows that could be read.
+        rows: u64,
+    },
+    #[error("{file} is damaged after row {rows}: {problem}")]
+    Damaged {
+        file: String,
+        /// Number of rows that could be read.
+        rows: u64,
+        problem: String,
+    },
+    /// The library that yields the batches failed.
+    #[error("cannot read {name} after row {rows}: {problem}")]
+    Batches {
+        name: String,
+        /// Number of rows that could be read.
+        rows: u64,
+        problem: String,
+    },
+    /// Standard input could not be copied to a temporary file.
+    #[error("cannot copy standard input to a temporary file in $TMPDIR")]
+    Spool(#[source] std::io::Error),
+    /// The program was built without support for the format.
+    #[cfg(not(feature = "parquet"))]
+    #[error(
+        "cannot read {file}: this program was built without support for {kind} (feature parquet)"
+    )]
+    NotBuilt { file: String, kind: &'static str },
+}
+
+impl FormatError for TableError {}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::fs;
+
+    use seedbank_algorithms::watch::Unwatched;
+
+    use super::*;
+    use crate::ingest::open::Input;
+    use crate::ingest::{Format, SiteMode, UrlRules, read_batch};
+
+    #[test]
+    fn columns_say_what_a_row_is() {
+        let kind = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            let map = ColumnMap::new("x", &names).ok()?;
+            assert!(is_table(&names));
+            let columns = map.fields.iter().map(|(_, column)| *column);
+            Some((map.kind, columns.collect::<Vec<_>>()))
+        };
+        assert_eq!(kind(&["x", "URL"]), Some((RowKind::Record, vec![1])));
+        assert_eq!(
+            kind(&["url", "source", "target"]),
+            Some((RowKind::Record, vec![0]))
+        );
+        assert_eq!(
+            kind(&["Type", "Source", "Destination", "Target"]),
+            Some((RowKind::Link, vec![1, 2]))
+        );
+        assert_eq!(
+            kind(&["Type", "Source", "Destination"]),
+            Some((RowKind::Link, vec![1, 2]))
+        );
+        assert_eq!(kind(&["to", "from"]), Some((RowKind::Link, vec![1, 0])));
+        for none in [&["source", "source", "target"][..], &["source", "x"], &[]] {
+            assert_eq!(kind(none), None);
+        }
+    }
+
+    #[test]
+    fn a_row_may_be_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("links.csv");
+        let text = "\"Type\",\"Source\",\"Destination\"\n\
+            x,http://a.example/,http://b.example/\n\
+            x,http://a.example/,/relative\nx,,http://b.example/\n";
+        fs::write(&place, text).unwrap();
+        let mut sources = Format::named("auto")
+            .unwrap()
+            .sources(&[Input::File(place)]);
+        let mut found = Vec::new();
+        let naming = SiteMode::Host.with(UrlRules::Whatwg);
+        let read = read_batch(&mut sources, naming, &Unwatched, &mut |_, event| {
+            found.push(match event {
+                Event::Outlink { .. } => "link",
+                Event::Page(_) => "page",
+                Event::Rejected(_) => "rejected",
+                _ => "other",
+            });
+            Ok::<_, Infallible>(())
+        });
+        assert_eq!(found, ["link", "page", "rejected"]);
+        assert!(read.unwrap().unknown_fields.names.is_empty());
+    }
 }

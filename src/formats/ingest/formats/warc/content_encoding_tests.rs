@@ -17,7 +17,7 @@ fn of(transfer: &str, coding: &str, body: &[u8]) -> Result<(Vec<u8>, Option<Unre
         content_encoding: coding.as_bytes(),
         ..HttpResponse::default()
     };
-    decoded(&response, body).map(|(body, missing)| (body.into_owned(), missing))
+    decoded(&response, body, &mut 0).map(|(body, missing)| (body.into_owned(), missing))
 }
 
 #[test]
@@ -129,4 +129,12 @@ fn a_bomb_costs_no_more_than_a_long_page() {
     assert_eq!((content.len(), missing), (MAX_LINE, Some(Unread::CutOff)));
     let (content, missing) = of("", "gzip", &gzip(&zeros[1..])).unwrap();
     assert_eq!((content.len(), missing), (MAX_LINE, None));
+    // What each of several encodings produces counts.
+    let response = HttpResponse {
+        content_encoding: b"gzip, gzip",
+        ..HttpResponse::default()
+    };
+    let mut made = 0;
+    decoded(&response, &gzip(&bomb), &mut made).unwrap();
+    assert_eq!(made, (bomb.len() + MAX_LINE) as u64);
 }

@@ -70,7 +70,25 @@ fn links_are_those_that_a_reader_can_follow() {
             "<svg><desc><title><a href=/a></title></desc><title/><a href=/b>",
             &["/b"],
         ),
-        ("<link href=/a><img src=/b><frame src=/c>", &[]),
+        ("<link href=/a><img src=/b><iframe src=/c></iframe>", &[]),
+        // What leads on from a page without a link in its text.
+        (
+            "<frameset><frame src=/a><FRAME SRC='/b'></frameset>",
+            &["/a", "/b"],
+        ),
+        (
+            "<link rel=next href=/a><link rel='Prev' href=/b><link rel=alternate hreflang=de href=/c>",
+            &["/a", "/b", "/c"],
+        ),
+        (
+            "<link rel='alternate stylesheet' href=/a><link rel=icon href=/b>",
+            &[],
+        ),
+        (
+            "<meta http-equiv=Refresh content=\"0; URL='/a'\"><meta http-equiv=refresh content=30>",
+            &["/a"],
+        ),
+        ("<meta name=refresh content='0;url=/a'>", &[]),
     ] {
         assert_eq!(links(page), found, "{page}");
     }

@@ -22,14 +22,7 @@
 //! megabyte, or for the longest page. Bodies are decoded while the text is cut, so that pieces are
 //! measured by decoded length.
 
-mod charset;
-mod content_encoding;
-mod extract;
 mod html;
-mod http_response;
-mod item;
-mod open_elements;
 mod page;
-mod tags;
 
-pub(super) use item::Warc;
+pub(super) use page::Warc;

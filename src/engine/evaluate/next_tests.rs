@@ -1,0 +1,208 @@
+//! The bank after each batch, taken back from the last state, compared with what was read at that time; and the
+//! comparison by hand.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::engine::scratch::scratch;
+use crate::engine::web_graph::{Numbering, load_image};
+use crate::engine::{Bank, IngestRequest};
+use proptest::prelude::*;
+use seedbank_algorithms::watch::Unwatched;
+use seedbank_algorithms::yields::Yield;
+use seedbank_formats::ingest::{Naming, Record};
+use seedbank_store::ImageLinks;
+use seedbank_store::records::PageState;
+
+/// What is known of a page: its state, spam mark, last fetch, sums and links.
+type Known = (PageState, bool, Option<u64>, Yield, Vec<String>);
+
+/// Returns what is known of every page, by URL.
+fn by_url(bank: &Bank, known: &Knowledge) -> BTreeMap<String, Known> {
+    let views = Views::open(bank).unwrap();
+    let image = load_image(&views.reader, ImageLinks::All, &Unwatched).unwrap();
+    let numbers = Numbering::by_url(&image, |_| true).unwrap();
+    let urls: Vec<String> = numbers
+        .pages(&image)
+        .into_iter()
+        .map(|page| views.name(page).unwrap().1)
+        .collect();
+    let mut all = BTreeMap::new();
+    for (page, url) in urls.iter().enumerate() {
+        if !known.has(page) {
+            continue;
+        }
+        let links = known.links[page].iter();
+        let of_page = (
+            known.states[page],
+            known.spam[page],
+            known.fetched[page],
+            known.sums[page],
+            links.map(|to| urls[*to as usize].clone()).collect(),
+        );
+        all.insert(url.clone(), of_page);
+    }
+    all
+}
+
+/// Returns the state now: that before the batches that are kept, and all of them.
+fn now(bank: &Bank) -> Knowledge {
+    let views = Views::open(bank).unwrap();
+    let timeline = Timeline::load(&views.reader, 0, &Unwatched).unwrap();
+    assert!(timeline.steps.is_empty());
+    timeline.start
+}
+
+#[derive(Clone, Debug)]
+enum Action {
+    /// A fetch of a page, with its targets.
+    Fetch(u8, Vec<u8>),
+    Gone(u8),
+    Redirect(u8, u8),
+    Spam(u8, bool),
+}
+
+fn action() -> impl Strategy<Value = Action> {
+    let targets = prop::collection::vec(0_u8..12, 0..5);
+    prop_oneof![
+        6 => (0_u8..8, targets).prop_map(|(page, to)| Action::Fetch(page, to)),
+        1 => (0_u8..8).prop_map(Action::Gone),
+        1 => (0_u8..8, 0_u8..8).prop_map(|(page, to)| Action::Redirect(page, to)),
+        1 => (0_u8..8, any::<bool>()).prop_map(|(page, spam)| Action::Spam(page, spam)),
+    ]
+}
+
+fn url(page: u8) -> String {
+    format!("http://s{}.example/{page}", page % 3)
+}
+
+fn record(action: &Action) -> Record {
+    match action {
+        Action::Fetch(page, to) => Record::new(url(*page)).outlinks(to.iter().map(|to| url(*to))),
+        Action::Gone(page) => Record::new(url(*page)).gone(),
+        Action::Redirect(page, to) => Record::new(url(*page)).redirect(url(*to)),
+        Action::Spam(page, spam) => Record::new(url(*page)).spam(*spam),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn every_state_is_that_of_its_time(
+        mut batches in prop::collection::vec(
+            (prop::collection::vec(action(), 1..7), prop::bool::weighted(0.15)),
+            2..9,
+        ),
+    ) {
+        // Before any fetch there is nothing to take back.
+        batches[0].0.push(Action::Fetch(0, vec![1]));
+        let folder = scratch();
+        let bank = Bank::create(folder.path().join("bank"), Naming::default()).unwrap();
+        // The batches that were not undone, with what was known after each.
+        let mut states = Vec::new();
+        for (time, (actions, is_undone)) in (1..).zip(batches) {
+            let request = IngestRequest {
+                as_of: Some(time * 50_000),
+                max_loss: 100.0,
+                again: true,
+                learn_from_bulk: true,
+                ..IngestRequest::default()
+            };
+            let records: Vec<Record> = actions.iter().map(record).collect();
+            let report = bank.ingest_records(&request, records).unwrap();
+            if is_undone && states.len() > 1 {
+                bank.undo(false, 64 << 20).unwrap();
+            } else {
+                let known = now(&bank);
+                let of_time = (by_url(&bank, &known), known.first, known.last_fetch);
+                states.push((report.batch.unwrap(), of_time));
+            }
+        }
+        let views = Views::open(&bank).unwrap();
+        let timeline = Timeline::load(&views.reader, KEPT_BATCHES, &Unwatched).unwrap();
+        prop_assert_eq!(timeline.steps.len() + 1, states.len());
+        let mut known = timeline.start;
+        for (at, (batch, then)) in states.iter().enumerate() {
+            if let Some(before) = at.checked_sub(1) {
+                prop_assert_eq!(timeline.steps[before].batch, *batch);
+                known.apply(&timeline.steps[before]);
+            }
+            let found = (by_url(&bank, &known), known.first, known.last_fetch);
+            prop_assert_eq!(&found, then);
+        }
+    }
+}
+
+/// A feed that brings two new pages every day, beside a page whose links never change.
+fn feed_and_list(days: u64) -> (tempfile::TempDir, Bank) {
+    let folder = scratch();
+    let bank = Bank::create(folder.path().join("bank"), Naming::default()).unwrap();
+    let list = [1, 2].map(|at| format!("http://a.example/{at}"));
+    for day in 0..days {
+        let time = (day + 1) * 86_400;
+        let news = (0..2).map(|at| format!("http://feed.example/{day}/{at}"));
+        let records = [
+            Record::new("http://feed.example/").outlinks(news),
+            Record::new("http://a.example/").outlinks(list.clone()),
+        ];
+        let request = IngestRequest {
+            as_of: Some(time),
+            ..IngestRequest::default()
+        };
+        bank.ingest_records(&request, records).unwrap();
+    }
+    (folder, bank)
+}
+
+#[test]
+fn what_brings_new_pages_is_learned() {
+    let (_folder, bank) = feed_and_list(14);
+    let request = NextRequest {
+        seeds: 1,
+        budget: Some(1),
+        ..NextRequest::default()
+    };
+    let found = bank.evaluate_next(&request).unwrap();
+    let row = |list| *found.rows.iter().find(|row| row.list == list).unwrap();
+    // 13 batches after the first; three are needed after each list.
+    assert_eq!((found.batches.len(), found.batches_in_loop.len()), (10, 13));
+    assert_eq!(found.batches[0], 2);
+    // In three days the feed had six new pages; a crawl for each day finds two. On the first day nothing is known.
+    let learned = row(NextList::Learned);
+    assert!(learned.replayed.found >= 5.4 - 1e-9, "{learned:?}");
+    assert!(learned.replayed.fetched < 1e-9);
+    assert!(learned.closed_loop.found > 1.3, "{learned:?}");
+    // The other page has as many links, and a smaller URL.
+    let degree = row(NextList::OutDegree);
+    assert!(degree.replayed.found < 1e-9 && degree.closed_loop.found < 1e-9);
+    assert_eq!(found.replayed.days, 10);
+}
+
+#[test]
+fn few_batches_are_not_enough() {
+    let (_folder, bank) = feed_and_list(5);
+    let error = bank.evaluate_next(&NextRequest::default()).unwrap_err();
+    assert!(error.to_string().contains("found 4 batches"), "{error}");
+}
+
+#[test]
+fn a_verdict_needs_days_that_agree() {
+    let days = |own: &[u64], other: &[u64]| {
+        let none = vec![0; own.len()];
+        let mut found = vec![none; NextList::ALL.len()];
+        (found[0], found[2]) = (own.to_vec(), other.to_vec());
+        compare(&found)
+    };
+    let better = days(&[4; 12], &[2; 12]);
+    assert_eq!((better.baseline, better.won), (NextList::OutDegree, 12));
+    assert!((better.ratio.unwrap().mean - 2.0).abs() < 1e-12);
+    assert!((better.day_ratio.unwrap() - 4.5 / 2.5).abs() < 1e-12);
+    assert!((better.largest_day - 1.0 / 12.0).abs() < 1e-12);
+    assert_eq!(days(&[2; 12], &[4; 12]).verdict, NextVerdict::Worse);
+    // Too few days; and one large day against many small ones.
+    assert_eq!(days(&[4; 9], &[2; 9]).verdict, NextVerdict::Undecided);
+    let mut own = [1; 12];
+    own[3] = 100;
+    assert_eq!(days(&own, &[3; 12]).verdict, NextVerdict::Undecided);
+}

@@ -1,0 +1,645 @@
+//! Random fetches of some pages, in batches of any cut and order, compared with models. The rules, one by one, are in
+//! `cases/bank`.
+//!
+//! * pages, links, failures and sums that depend on the order of batches or on their cuts;
+//! * a failure that is counted although the page was fetched later;
+//! * seeds that count other fetches than those that name them, also after undo and forget.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use crate::support;
+use crate::support::histories::{exported, exported_web, made_of};
+use crate::support::model::{assert_clean, pages_of};
+use crate::support::properties::repeatable;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use seedbank::engine::evaluate::{ActualRequest, FetchCounts, SeedCounts};
+use seedbank::engine::ingest::ForgetRequest;
+use seedbank::engine::query::{Failures, PageLimits, PageYield};
+use seedbank::engine::{Bank, IngestReport, IngestRequest};
+use seedbank::ingest::{FetchStatus, Naming, Record};
+use serde_json::{Value, json};
+
+const NOON: u64 = 1_795_086_000;
+const DAY: u64 = 86_400;
+
+struct DatedBank {
+    _folder: tempfile::TempDir,
+    bank: Bank,
+}
+
+impl DatedBank {
+    fn new() -> Self {
+        let folder = support::scratch();
+        let bank = Bank::create(folder.path().join("bank"), Naming::default()).unwrap();
+        Self {
+            _folder: folder,
+            bank,
+        }
+    }
+
+    /// Ingests a batch whose undated records count as fetched at this time.
+    fn at(&self, as_of: u64, records: &[Record]) -> IngestReport {
+        let request = IngestRequest {
+            as_of: Some(as_of),
+            max_loss: 100.0,
+            learn_from_bulk: true,
+            ..IngestRequest::default()
+        };
+        let report = self.bank.ingest_records(&request, records.iter().cloned());
+        assert_clean(&self.bank);
+        report.unwrap()
+    }
+
+    fn failures(&self) -> BTreeMap<String, Failures> {
+        let pages = pages_of(&self.bank).into_keys();
+        let failures = |url: &String| self.bank.page(url, PageLimits::default()).unwrap().failures;
+        pages
+            .filter_map(|url| failures(&url).map(|found| (url, found)))
+            .collect()
+    }
+}
+
+fn at(url: &str, time: u64) -> Record {
+    Record::new(url).fetched(time.to_string())
+}
+
+#[test]
+fn records_of_no_time_have_that_of_the_ingest() {
+    let case = DatedBank::new();
+    let now = || std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
+    let before = now();
+    let record = Record::new("http://a.example/").digest("a");
+    case.bank
+        .ingest_records(&IngestRequest::default(), [record])
+        .unwrap();
+    let time = pages_of(&case.bank)["http://a.example/"].fetched.unwrap();
+    assert!((before..=now()).contains(&time), "{time}");
+}
+
+#[test]
+fn stale_records_are_listed_after_the_rejected_ones() {
+    let case = DatedBank::new();
+    let [a, b, c] = [
+        "http://a.example/",
+        "http://b.example/",
+        "http://c.example/",
+    ];
+    case.at(NOON, &[at(a, NOON), at(b, NOON)]);
+    let bad = Record::new("nowhere").clicks(1);
+    let records = [at(a, NOON - 61), bad, at(b, 0), Record::new(c).digest("c")];
+    for dry_run in [true, false] {
+        let request = IngestRequest {
+            max_rejects: 50.0,
+            as_of: Some(NOON),
+            dry_run,
+            ..IngestRequest::default()
+        };
+        let report = case.bank.ingest_records(&request, records.clone()).unwrap();
+        let counts = (report.stale, report.read.rejected(), report.rejects_listed);
+        assert_eq!(counts, (2, 1, 1));
+        let list = fs::read_to_string(report.rejects_file.unwrap()).unwrap();
+        let lines: Vec<Value> = list
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(lines[0]["reason"], "relative_url");
+        let stale = |url: &str, time: &str| json!({"url": url, "reason": "stale", "fetched": time, "page_fetched": "2026-11-19T11:00:00Z"});
+        let expected = [
+            stale(a, "2026-11-19T10:58:59Z"),
+            stale(b, "1970-01-01T00:00:00Z"),
+        ];
+        assert_eq!(lines[1..], expected);
+    }
+}
+
+/// What a record says of its page.
+#[derive(Clone, Debug)]
+enum News {
+    Links(Vec<usize>),
+    Alias(usize),
+    Gone,
+}
+
+fn page_url(page: usize) -> String {
+    format!("http://s{}.example/{page}", page % 3)
+}
+
+/// A record with a time and, unless the page is gone, with every attribute.
+fn record_of(page: usize, news: &News, time: u64) -> Record {
+    let record = at(&page_url(page), time);
+    let number = time % 5;
+    let record = match news {
+        News::Gone => return record.gone(),
+        // A page is no alias of itself.
+        News::Alias(to) => record.redirect(page_url(if *to == page { 9 } else { *to })),
+        News::Links(to) => record.outlinks(to.iter().map(|to| page_url(*to))),
+    };
+    let record = record
+        .clicks(number)
+        .spam(number == 1)
+        .uncrawled_outlinks(number);
+    record.quality(0.25).digest(format!("digest {number}"))
+}
+
+fn news() -> impl Strategy<Value = News> {
+    prop_oneof![
+        5 => prop::collection::vec(0..9_usize, 0..4).prop_map(News::Links),
+        2 => (0..9_usize).prop_map(News::Alias),
+        1 => Just(News::Gone),
+    ]
+}
+
+/// Records with distinct times, in several batches, and the batches in another order.
+fn batches() -> impl Strategy<Value = (Vec<Vec<Record>>, Vec<Vec<Record>>)> {
+    prop::collection::vec((0..9_usize, news(), 0..5_usize), 1..40).prop_flat_map(|all| {
+        let mut batches = vec![Vec::new(); 5];
+        for (time, (page, news, batch)) in (NOON..).zip(all) {
+            batches[batch].push(record_of(page, &news, time));
+        }
+        batches.retain(|batch| !batch.is_empty());
+        (Just(batches.clone()), Just(batches).prop_shuffle())
+    })
+}
+
+/// A fetch that failed with a status, or found links to these pages; every fetch has a second of its own.
+#[derive(Clone, Debug)]
+struct Fetch {
+    page: usize,
+    time: u64,
+    failed: Option<u16>,
+    to: usize,
+}
+
+impl Fetch {
+    fn record(&self) -> Record {
+        let record = at(&page_url(self.page), self.time);
+        match self.failed {
+            Some(code) => record.status(FetchStatus::http(code).unwrap()),
+            None => record.outlinks([page_url(self.to)]),
+        }
+    }
+}
+
+fn fetches() -> impl Strategy<Value = Vec<Fetch>> {
+    let fetch = (0..4_usize, 0..4_usize, prop::option::of(500_u16..504));
+    prop::collection::vec(fetch, 1..24).prop_map(|fetches| {
+        let fetches = fetches.into_iter().zip(NOON..);
+        let fetch = |((page, to, failed), time)| Fetch {
+            page,
+            time,
+            failed,
+            to,
+        };
+        fetches.map(fetch).collect()
+    })
+}
+
+/// The failures of each page that the whole list implies.
+fn expected_failures(fetches: &[Fetch]) -> BTreeMap<String, Failures> {
+    let mut expected = BTreeMap::new();
+    for page in 0..4 {
+        let of_page = || fetches.iter().filter(move |fetch| fetch.page == page);
+        let answered = of_page().filter(|fetch| fetch.failed.is_none());
+        let answered = answered.map(|fetch| fetch.time).max();
+        let failed = of_page().filter(|fetch| Some(fetch.time) > answered);
+        let failed: Vec<&Fetch> = failed.collect();
+        let first = failed.iter().min_by_key(|fetch| fetch.time);
+        let last = failed.iter().max_by_key(|fetch| fetch.time);
+        if let (Some(first), Some(last)) = (first, last) {
+            let failures = Failures {
+                status: FetchStatus::http(last.failed.unwrap()).unwrap(),
+                count: u32::try_from(failed.len()).unwrap(),
+                since: first.time,
+                last: last.time,
+            };
+            expected.insert(page_url(page), failures);
+        }
+    }
+    expected
+}
+
+fn bank_of_batches(fetches: &[Fetch], cuts: &[Index]) -> DatedBank {
+    let case = DatedBank::new();
+    let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(fetches.len())).collect();
+    cuts.extend([0, fetches.len()]);
+    cuts.sort_unstable();
+    cuts.dedup();
+    for part in cuts.windows(2) {
+        let records: Vec<Record> = fetches[part[0]..part[1]]
+            .iter()
+            .map(Fetch::record)
+            .collect();
+        case.at(NOON + 100, &records);
+    }
+    case
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { max_shrink_iters: 200, ..repeatable(10) })]
+
+    #[test]
+    fn the_order_of_batches_changes_nothing((batches, shuffled) in batches()) {
+        let exports = [batches.clone(), shuffled, vec![batches.concat()]].map(|batches| {
+            let case = DatedBank::new();
+            for (time, records) in (7..).zip(&batches) {
+                case.at(time, records);
+            }
+            exported_web(&case.bank)
+        });
+        prop_assert_eq!(&exports[0], &exports[1]);
+        prop_assert_eq!(&exports[0], &exports[2]);
+    }
+
+    #[test]
+    fn failures_are_those_of_the_whole_list(
+        (fetches, shuffled) in fetches().prop_flat_map(|fetches| {
+            (Just(fetches.clone()), Just(fetches).prop_shuffle())
+        }),
+        cuts in prop::collection::vec(any::<Index>(), 0..6),
+    ) {
+        let whole = bank_of_batches(&fetches, &[]);
+        let in_order = bank_of_batches(&fetches, &cuts);
+        let expected = expected_failures(&fetches);
+        prop_assert_eq!(in_order.failures(), expected.clone());
+        prop_assert_eq!(exported_web(&in_order.bank), exported_web(&whole.bank));
+        // In another order some failures may not be counted, and none is counted that is not one.
+        let other = bank_of_batches(&shuffled, &cuts);
+        let found = other.failures();
+        prop_assert!(found.keys().eq(expected.keys()), "{:?} {:?}", found, expected);
+        for (url, failures) in found {
+            let all = expected[&url];
+            prop_assert_eq!((failures.status, failures.last), (all.status, all.last));
+            prop_assert!((1..=all.count).contains(&failures.count));
+            prop_assert!(failures.since >= all.since);
+        }
+        let mut others = pages_of(&other.bank);
+        for (url, page) in pages_of(&whole.bank) {
+            let other = others.remove(&url).unwrap();
+            prop_assert_eq!((page.state, page.fetched), (other.state, other.fetched));
+            prop_assert_eq!(page.outlinks, other.outlinks);
+        }
+    }
+}
+
+/// A fetch of one of few pages, some hours after the previous one.
+#[derive(Clone, Debug)]
+struct Revisit {
+    page: usize,
+    hours: u64,
+    targets: BTreeSet<u64>,
+    is_gone: bool,
+    ends_batch: bool,
+}
+
+fn revisits() -> impl Strategy<Value = Vec<Revisit>> {
+    let targets = prop::collection::btree_set(0_u64..25, 0..5);
+    let gone = prop::bool::weighted(0.1);
+    let fetch = (0_usize..3, 1_u64..900, targets, gone, any::<bool>());
+    let fetch = fetch.prop_map(|(page, hours, targets, is_gone, ends_batch)| Revisit {
+        page,
+        hours,
+        targets,
+        is_gone,
+        ends_batch,
+    });
+    prop::collection::vec(fetch, 1..25)
+}
+
+/// What the model knows of a page: the time of its last fetch, and for all fetches after the first their time, the time
+/// since the one before, and the number of new links.
+#[derive(Default)]
+struct Modelled {
+    fetched: Option<u64>,
+    observed: Vec<(u64, u64, usize)>,
+}
+
+proptest! {
+    #![proptest_config(repeatable(10))]
+
+    #[test]
+    fn what_fetches_brought_is_the_sum_over_the_whole_list(fetches in revisits()) {
+        let case = DatedBank::new();
+        let new_url = |number: &u64| format!("http://new.example/{number}");
+        let mut known: BTreeSet<String> = BTreeSet::new();
+        let mut modelled: BTreeMap<usize, Modelled> = BTreeMap::new();
+        let mut time = NOON;
+        // Of several fetches of a page in one batch, the last one counts.
+        let mut batch: BTreeMap<usize, (u64, Revisit)> = BTreeMap::new();
+        let last = fetches.len() - 1;
+        for (number, fetch) in fetches.into_iter().enumerate() {
+            time += fetch.hours * 3600;
+            let ends_batch = fetch.ends_batch || number == last;
+            batch.insert(fetch.page, (time, fetch));
+            if !ends_batch {
+                continue;
+            }
+            let batch = std::mem::take(&mut batch);
+            let mut named: BTreeSet<String> = BTreeSet::new();
+            let mut records = Vec::new();
+            for (page, (time, fetch)) in &batch {
+                let targets: Vec<String> = fetch.targets.iter().map(new_url).collect();
+                let new = targets.iter().filter(|to| !fetch.is_gone && !known.contains(*to)).count();
+                let page_model = modelled.entry(*page).or_default();
+                if let Some(before) = page_model.fetched {
+                    page_model.observed.push((*time, time - before, new));
+                }
+                page_model.fetched = Some(*time);
+                let record = at(&page_url(*page), *time);
+                if fetch.is_gone {
+                    records.push(record.gone());
+                } else {
+                    named.extend(targets.iter().cloned());
+                    records.push(record.outlinks(targets));
+                }
+            }
+            known.extend(named);
+            let report = case.at(time, &records);
+            let again = modelled.values().flat_map(|model| &model.observed);
+            let again = again.filter(|(time, ..)| batch.values().any(|(of_batch, _)| of_batch == time));
+            prop_assert_eq!(report.learned.fetched_again, again.count() as u64);
+        }
+        for (page, model) in &modelled {
+            let found = case.bank.page(&page_url(*page), PageLimits::default()).unwrap().yields;
+            prop_assert_eq!(found.is_some(), !model.observed.is_empty());
+            let (mut days, mut new) = (0.0, 0.0);
+            for (time, since, found) in &model.observed {
+                let age = (model.fetched.unwrap() - time) as f64 / DAY as f64;
+                let weight = (-age / 64.0).exp2();
+                days += weight * (*since as f64 / DAY as f64);
+                new += weight * *found as f64;
+            }
+            let found = found.unwrap_or(PageYield { observed_days: 0.0, new_links: 0.0 });
+            prop_assert!((found.observed_days - days).abs() < 5e-3, "{found:?} {days}");
+            prop_assert!((found.new_links - new).abs() < 5e-3, "{found:?} {new}");
+        }
+        let (_folder, made) = made_of(&case.bank);
+        prop_assert_eq!(exported(&made), exported(&case.bank));
+    }
+}
+
+/// The counts of a seed: fetched, new, failed and duplicates.
+type Counts = [u64; 4];
+
+fn numbers(counts: SeedCounts) -> Counts {
+    [counts.fetched, counts.new, counts.failed, counts.duplicates]
+}
+
+const PAGES: [&str; 6] = [
+    "http://a.example/",
+    "http://a.example/1",
+    "http://a.example/2",
+    "http://b.example/",
+    "http://b.example/1",
+    "http://b.example/2",
+];
+const ELSEWHERE: &str = "http://z.example/";
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Found {
+    Crawled(Option<&'static str>),
+    Gone,
+    Moved,
+    Failed,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct SeedFetch {
+    page: usize,
+    time: u64,
+    found: Found,
+    seed: Option<usize>,
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Ingest(Vec<SeedFetch>),
+    Undo,
+    Forget(usize),
+}
+
+fn seed_fetch() -> impl Strategy<Value = SeedFetch> {
+    let found = prop_oneof![
+        3 => prop::option::of(prop_oneof![Just("x"), Just("y")]).prop_map(Found::Crawled),
+        1 => Just(Found::Gone),
+        1 => Just(Found::Moved),
+        2 => Just(Found::Failed),
+    ];
+    let seed = prop::option::weighted(0.8, 0..PAGES.len());
+    (0..PAGES.len(), 0_u64..60, found, seed).prop_map(|(page, time, found, seed)| SeedFetch {
+        page,
+        time: NOON + time,
+        found,
+        seed,
+    })
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => prop::collection::vec(seed_fetch(), 1..10).prop_map(|mut fetches| {
+            // Each page is fetched at most once a second.
+            let mut seen = BTreeSet::new();
+            fetches.retain(|fetch| seen.insert((fetch.page, fetch.time)));
+            Step::Ingest(fetches)
+        }),
+        1 => Just(Step::Undo),
+        1 => (0..PAGES.len()).prop_map(Step::Forget),
+    ]
+}
+
+impl SeedFetch {
+    fn record(&self) -> Record {
+        let url = PAGES[self.page];
+        let record = match self.found {
+            Found::Failed => at(url, self.time).status("503".parse().unwrap()),
+            Found::Gone => at(url, self.time).gone(),
+            Found::Moved => at(url, self.time).redirect(ELSEWHERE),
+            Found::Crawled(None) => at(url, self.time),
+            Found::Crawled(Some(digest)) => at(url, self.time).digest(digest),
+        };
+        match self.seed {
+            Some(seed) => record.seed(PAGES[seed]).depth(1),
+            None => record,
+        }
+    }
+}
+
+/// What is known of a page.
+#[derive(Clone, Copy, Default)]
+struct Known {
+    fetched: Option<u64>,
+    is_crawled: bool,
+    digest: Option<&'static str>,
+    /// The last failed fetch since then.
+    failed: Option<u64>,
+}
+
+/// Fetches by seed, with how often its URL was forgotten before, and those without a seed.
+type Tally = (BTreeMap<(usize, u32), Counts>, [u64; 3]);
+
+/// The plain recount.
+#[derive(Clone, Default)]
+struct Recount {
+    pages: [Known; PAGES.len()],
+    /// How often each URL was forgotten.
+    forgotten: [u32; PAGES.len()],
+    /// The order in which pages got their ids: by batch, then by URL.
+    order: Vec<(u32, usize)>,
+    batches: Vec<Tally>,
+}
+
+impl Recount {
+    fn name(&mut self, batch: u32, page: usize) {
+        if !self.order.iter().any(|(_, known)| *known == page) {
+            self.order.push((batch, page));
+            self.order.sort_unstable();
+        }
+    }
+
+    fn ingest(&mut self, batch: u32, fetches: &[SeedFetch]) {
+        for fetch in fetches {
+            self.name(batch, fetch.page);
+            if let Some(seed) = fetch.seed {
+                self.name(batch, seed);
+            }
+        }
+        let before = self.pages;
+        let site = |page: usize| page / 3;
+        let has = |page: usize, digest: &str| {
+            before[page].is_crawled && before[page].digest == Some(digest)
+        };
+        let mut tally = Tally::default();
+        let mut digests: Vec<(usize, &str)> = Vec::new();
+        for (_, page) in self.order.clone() {
+            let of_page = || fetches.iter().filter(move |fetch| fetch.page == page);
+            let old = before[page];
+            let answers = of_page().filter(|fetch| fetch.found != Found::Failed);
+            let answer = answers.max_by_key(|fetch| fetch.time);
+            let answer = answer.filter(|fetch| old.fetched.is_none_or(|at| fetch.time >= at));
+            let known = &mut self.pages[page];
+            if let Some(fetch) = answer {
+                let mut is_duplicate = false;
+                if let Found::Crawled(Some(digest)) = fetch.found {
+                    let is_other = |other: usize| other != page && site(other) == site(page);
+                    is_duplicate = (0..PAGES.len())
+                        .any(|other| is_other(other) && has(other, digest))
+                        || digests.contains(&(site(page), digest));
+                    digests.push((site(page), digest));
+                    known.digest = Some(digest);
+                }
+                known.is_crawled = matches!(fetch.found, Found::Crawled(_));
+                if old.fetched != Some(fetch.time) {
+                    let is_new = known.is_crawled && old.fetched.is_none();
+                    if let Some(seed) = fetch.seed {
+                        let counts = tally.0.entry((seed, self.forgotten[seed])).or_default();
+                        counts[0] += 1;
+                        counts[1] += u64::from(is_new);
+                        counts[3] += u64::from(is_duplicate);
+                    } else {
+                        tally.1[0] += 1;
+                        tally.1[1] += u64::from(is_new);
+                    }
+                }
+                known.fetched = Some(fetch.time);
+                known.failed = known.failed.filter(|at| *at > fetch.time);
+            }
+            let is_news = |fetch: &&SeedFetch| {
+                let later = |at: Option<u64>| at.is_none_or(|at| fetch.time > at);
+                fetch.found == Found::Failed && later(old.fetched) && later(old.failed)
+            };
+            if let Some(last) = of_page().filter(is_news).max_by_key(|fetch| fetch.time) {
+                match last.seed {
+                    Some(seed) => tally.0.entry((seed, self.forgotten[seed])).or_default()[2] += 1,
+                    None => tally.1[2] += 1,
+                }
+                if known.fetched.is_none_or(|at| last.time > at) {
+                    known.failed = known.failed.max(Some(last.time));
+                }
+            }
+        }
+        self.batches.push(tally);
+    }
+
+    fn forget(&mut self, page: usize) {
+        self.pages[page] = Known::default();
+        self.forgotten[page] += 1;
+        self.order.retain(|(_, known)| *known != page);
+    }
+
+    /// The counts of seeds by URL, of forgotten ones together, and of nobody.
+    fn sums(&self) -> (BTreeMap<String, Counts>, Counts, [u64; 3]) {
+        let mut sums = (BTreeMap::new(), Counts::default(), [0; 3]);
+        for (by_seed, nobody) in &self.batches {
+            for ((seed, forgotten), counts) in by_seed {
+                let sum = if *forgotten == self.forgotten[*seed] {
+                    sums.0.entry(PAGES[*seed].to_owned()).or_default()
+                } else {
+                    &mut sums.1
+                };
+                for (sum, count) in sum.iter_mut().zip(counts) {
+                    *sum += count;
+                }
+            }
+            for (sum, count) in sums.2.iter_mut().zip(nobody) {
+                *sum += count;
+            }
+        }
+        sums
+    }
+}
+
+proptest! {
+    #![proptest_config(repeatable(12))]
+
+    #[test]
+    fn the_bank_attributes_what_a_recount_does(steps in prop::collection::vec(step(), 1..8)) {
+        let case = DatedBank::new();
+        let mut recount = Recount::default();
+        // The state before the last batch, while it can be undone.
+        let mut previous: Option<Recount> = None;
+        let mut batch = 0;
+        for step in &steps {
+            match step {
+                Step::Ingest(fetches) => {
+                    let records: Vec<Record> = fetches.iter().map(SeedFetch::record).collect();
+                    let report = case.at(NOON + 1000, &records);
+                    if report.batch.is_some() {
+                        batch += 1;
+                        previous = Some(recount.clone());
+                        recount.ingest(batch, fetches);
+                    }
+                }
+                Step::Undo => {
+                    if let Some(before) = previous.take() {
+                        case.bank.undo(false, 64 << 20).unwrap();
+                        batch += 1;
+                        // Pages keep their ids.
+                        let order = std::mem::take(&mut recount.order);
+                        recount = Recount { order, ..before };
+                    }
+                }
+                Step::Forget(page) => {
+                    let is_known = recount.order.iter().any(|(_, known)| known == page);
+                    if is_known {
+                        let request = ForgetRequest {
+                            what: vec![PAGES[*page].to_owned()],
+                            ..ForgetRequest::default()
+                        };
+                        case.bank.forget(&request).unwrap();
+                        batch += 1;
+                        previous = None;
+                        recount.forget(*page);
+                    }
+                }
+            }
+            let (by_seed, forgotten, nobody) = recount.sums();
+            let actual = case.bank.evaluate_actual(&ActualRequest::default()).unwrap();
+            let rows = actual.others.into_iter().map(|row| (row.url, numbers(row.counts)));
+            prop_assert_eq!(rows.collect::<BTreeMap<_, _>>(), by_seed);
+            prop_assert_eq!(numbers(actual.forgotten), forgotten);
+            let FetchCounts { fetched, new, failed } = actual.unattributed;
+            prop_assert_eq!([fetched, new, failed], nobody);
+        }
+    }
+}
