@@ -562,9 +562,10 @@ fn terms(lines: &mut Facts, terms: &WebTerms) {
     }
     if let (Some(tuned), Some(budget)) = (&terms.tuned, terms.budget) {
         lines.add(format_args!(
-            "the best of {} settings tried for a crawl of {budget} pages, on the state after batch {}{}: \
+            "the best of {} tried for a crawl of {}, on the state after batch {}{}: \
              its pages are worth {}",
-            tuned.settings,
+            counted(tuned.settings, "setting"),
+            counted(budget, "page"),
             tuned.batch,
             match tuned.draws {
                 0 => String::new(),

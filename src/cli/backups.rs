@@ -95,7 +95,8 @@ fn backup_text(report: &BackupReport) -> String {
         let deleted: Vec<String> = report.deleted.iter().map(u32::to_string).collect();
         append_line!(
             text,
-            "deleted: backup {}; {} freed",
+            "deleted: {} {}; {} freed",
+            if deleted.len() == 1 { "backup" } else { "backups" },
             deleted.join(", "),
             human_bytes(report.freed_bytes)
         );

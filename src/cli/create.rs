@@ -8,6 +8,7 @@ use super::failure::CliError;
 use super::session::{Outcome, Session};
 use super::values::integer;
 
+use seedbank::display::counted;
 use seedbank::engine::Bank;
 use seedbank::ingest::{Naming, SiteMode, UrlRules};
 
@@ -119,9 +120,9 @@ pub(super) fn cluster(args: &ClusterArgs, session: &Session) -> Result<Outcome, 
     let Action::Init(args) = &args.action;
     Bank::create_cluster(&args.bank, naming(args.site, args.url_rules), args.banks)?;
     session.note(format_args!(
-        "created {}, a cluster bank of {} parts; fill it with `seedbank ingest`",
+        "created {}, a cluster bank of {}; fill it with `seedbank ingest`",
         args.bank.display(),
-        args.banks
+        counted(args.banks, "part")
     ));
     Ok(Outcome::Done)
 }
