@@ -96,7 +96,11 @@ fn backup_text(report: &BackupReport) -> String {
         append_line!(
             text,
             "deleted: {} {}; {} freed",
-            if deleted.len() == 1 { "backup" } else { "backups" },
+            if deleted.len() == 1 {
+                "backup"
+            } else {
+                "backups"
+            },
             deleted.join(", "),
             human_bytes(report.freed_bytes)
         );
