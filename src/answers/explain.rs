@@ -498,9 +498,8 @@ fn parts(parts: &ValueBreakdown) -> String {
 fn web_pick(seed: &SiteSeed) -> Line {
     let score = gain(seed.gain);
     Line::page(&seed.url).and(format_args!(
-        " ({}, pick {}, {score})",
-        rank(seed.rank, seed.deferred),
-        seed.pick
+        " ({}, {score})",
+        rank(seed.rank, seed.deferred)
     ))
 }
 
@@ -524,10 +523,7 @@ fn web_parts(reached: &WebValueBreakdown) -> String {
 /// Adds what a seed over the web reaches, and at what cost.
 fn web_seed(lines: &mut Facts, seed: &WebSeed) {
     let score = gain(seed.gain);
-    lines.add(format_args!(
-        "pick {}, by refresh {}: {score}",
-        seed.pick, seed.since
-    ));
+    lines.add(format_args!("picked by refresh {}: {score}", seed.since));
     lines.add(format_args!("reaches first: {}", web_parts(&seed.reaches)));
     for (hop, of_hop) in seed.hops.iter().enumerate() {
         lines.add(format_args!("  hop {hop}: {}", web_parts(of_hop)));

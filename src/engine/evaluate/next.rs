@@ -560,9 +560,8 @@ impl<'a> KnownWeb<'a> {
         }
         let graph = WebGraph::from_successors(values, self.successors.clone(), &may_be_seed);
         let selected = select(&mut graph.map_err(web_graph_error)?, &choice, &[], watch)?;
-        let picks = &selected.cover.picks;
-        let pages = selected.order.iter().map(|at| picks[*at].seed.page);
-        Ok(pages.collect())
+        let picks = selected.cover.picks.iter();
+        Ok(picks.map(|pick| pick.seed.page).collect())
     }
 
     fn pagerank(&self, watch: &dyn Watch) -> Result<Vec<f64>> {

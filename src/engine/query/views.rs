@@ -232,7 +232,7 @@ pub(super) fn seed_view(
         method: run.method,
         plan: run.plan.to_owned(),
         refresh: run.refresh,
-        evidence: evidence(&seed.evidence),
+        evidence: evidence(rank, &seed.evidence),
         succeeds: succeeds.transpose()?,
         failures: views.reader.get(&tables::FAILURES, &seed.page)?,
     })
@@ -246,7 +246,7 @@ pub(super) struct SeedRun<'a> {
     pub(super) refresh: RefreshId,
 }
 
-fn evidence(stored: &SeedEvidence) -> Evidence {
+fn evidence(rank: u32, stored: &SeedEvidence) -> Evidence {
     match stored {
         SeedEvidence::Core {
             core,
@@ -269,7 +269,7 @@ fn evidence(stored: &SeedEvidence) -> Evidence {
             gain: web.gain,
             covered_pages: web.reached_pages(),
             covered_value: web.reached_value() as f64 / 1e6,
-            pick: web.pick,
+            pick: rank,
             since: web.since,
             seats: None,
         },

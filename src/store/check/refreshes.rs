@@ -345,7 +345,6 @@ impl Walk<'_> {
             }
             Ok(())
         })?;
-        self.web_picks(&seeds.over_web);
         Ok(seeds)
     }
 
@@ -416,7 +415,7 @@ impl Walk<'_> {
     }
 }
 
-// Check of seeds over the whole web: ranks and positions match, and the reached sets are those that the seeds
+// Check of seeds over the whole web: the reached sets are those that the seeds
 // claim.
 
 /// The number of pages that a seed reaches at one hop.
@@ -432,8 +431,6 @@ pub(super) struct OverWeb {
     /// The number of pages that each seed reaches at each hop, by the refresh that selected it and its rank. A
     /// seed that later refreshes reused is present once.
     reached: BTreeMap<(u32, u32), Vec<ReachedPages>>,
-    /// The positions of the seeds of a refresh in the order of selection.
-    picks: BTreeMap<u32, BTreeSet<u32>>,
 }
 
 impl OverWeb {
@@ -459,25 +456,11 @@ impl OverWeb {
         if *same != pages {
             return Some("it contradicts another refresh");
         }
-        if evidence.since > refresh {
-            return Some("it was reused from a later refresh");
-        }
-        let is_new = self.picks.entry(refresh).or_default().insert(evidence.pick);
-        (!is_new).then_some("another seed has the same position")
+        (evidence.since > refresh).then_some("it was reused from a later refresh")
     }
 }
 
 impl Walk<'_> {
-    /// The positions of every refresh are numbered from 1.
-    pub(super) fn web_picks(&mut self, over_web: &OverWeb) {
-        for (refresh, picks) in &over_web.picks {
-            if picks.last().copied() != u32::try_from(picks.len()).ok() || picks.contains(&0) {
-                let name = format!("refresh {refresh}");
-                self.find("seeds", name, "a position is missing");
-            }
-        }
-    }
-
     /// Counts the pages of a part of a reached set.
     pub(super) fn reached(&mut self, key: ReachedKey, pages: &PageSet, over_web: &mut OverWeb) {
         let of_pick = over_web.reached.get_mut(&(key.refresh, key.rank));

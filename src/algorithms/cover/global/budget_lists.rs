@@ -11,8 +11,7 @@ use super::select;
 use crate::watch::{Interrupted, Watch};
 
 /// The lists of a greedy plan for each pair of a number of seeds and a budget. Each has the seeds that
-/// [`select`] gives for `choice` with that pair, unless visits run out. If all of them are fetched within the
-/// budget, their order makes no difference, and they are in the order of the picks.
+/// [`select`] gives for `choice` with that pair, unless visits run out.
 ///
 /// Cost: that of one grid search, and of a selection for each pair.
 pub fn budget_lists(
@@ -34,17 +33,15 @@ pub fn budget_lists(
         graph.add_to_known(choice.added_to_known(setting));
         let choice = WebChoice {
             seeds,
-            // A list is put in order for its budget only.
-            budget: (budget < u64::from(seeds)).then_some(budget),
+            budget: Some(budget),
             hops: Some(setting.hops),
             fetch_cost: Some(setting.fetch_cost),
             value_known: Some(setting.value_known),
             ..*choice
         };
         let selected = select(&mut graph, &choice, &[], watch)?;
-        let picks = &selected.cover.picks;
-        let seeds = selected.order.iter().map(|&at| picks[at].seed.page);
-        lists.push(seeds.collect());
+        let picks = selected.cover.picks.iter();
+        lists.push(picks.map(|pick| pick.seed.page).collect());
     }
     Ok(lists)
 }

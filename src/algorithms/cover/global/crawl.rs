@@ -2,15 +2,10 @@
 //!
 //! A crawl fetches the seeds in the order of their list, then depth by depth; if a depth exceeds the
 //! budget, its first pages in URL order. That is the order of `evaluate budget`.
-//!
-//! Crawls from many subsets of the same seeds need not follow each link again: at each depth, a crawl from
-//! several seeds meets the pages that the crawls from each of them meet there, except pages nearer to
-//! another seed. It is enough to store the first pages of each crawl, as many as the budget: at least as
-//! many pages precede any other page in a crawl from more seeds too, so no crawl of that budget fetches it.
 
 use super::graph::WebGraph;
 use super::share::WebShare;
-use super::share::first_pages::{Part, first_pages};
+use super::share::first_pages::first_pages;
 use super::share::levels::ShareLevels;
 use crate::watch::Interrupted;
 
@@ -19,8 +14,6 @@ use crate::watch::Interrupted;
 pub(super) struct Crawl {
     /// By depth, and in URL order within each depth.
     pages: Vec<u32>,
-    /// The end of each depth in `pages`.
-    ends: Vec<usize>,
     /// The number of pages of all processes.
     fetched: u64,
 }
@@ -56,21 +49,9 @@ impl Crawl {
     }
 
     /// Appends the next depth: its pages in this process, ascending, and the number of its pages in all processes.
-    pub(super) fn push_all(&mut self, pages: Vec<u32>, fetched: u64) {
+    fn push_all(&mut self, pages: Vec<u32>, fetched: u64) {
         self.pages.extend(pages);
-        self.ends.push(self.pages.len());
         self.fetched += fetched;
-    }
-
-    /// Returns the number of depths.
-    pub(super) fn depths(&self) -> usize {
-        self.ends.len()
-    }
-
-    pub(super) fn depth(&self, depth: usize) -> &[u32] {
-        let end = |depth: usize| self.ends.get(depth).copied().unwrap_or(self.pages.len());
-        let from = depth.checked_sub(1).map_or(0, end);
-        &self.pages[from..end(depth)]
     }
 }
 
@@ -173,11 +154,7 @@ impl<'a> Crawler<'a> {
             let left = budget.saturating_sub(crawl.fetched);
             let mut first = level.len();
             if size > left {
-                let part = Part {
-                    pages: &level,
-                    most: left,
-                };
-                first = first_pages(share, &[part])?.first().copied().unwrap_or(0);
+                first = first_pages(share, &level, left)?;
             }
             crawl.push_all(level[..first].to_vec(), size.min(left));
             if crawl.fetched >= budget {
@@ -208,43 +185,5 @@ impl<'a> Crawler<'a> {
         let targets = crawl.pages.iter().flat_map(|&page| links.list(page));
         pages.extend(targets.filter(|&&page| Self::is_new(met_in, run, page)));
         Ok(pages)
-    }
-
-    /// Returns the pages of this process at each depth of two crawls together, however many they are, and the visits at
-    /// each depth.
-    pub(super) fn join_all(&mut self, one: &Crawl, other: &Crawl) -> Vec<(Vec<u32>, u64)> {
-        self.begin();
-        let (met_in, run) = (&mut self.met_in, self.run);
-        let depths = 0..one.depths().max(other.depths());
-        let joined = depths.map(|depth| {
-            let both = one.depth(depth).iter().chain(other.depth(depth)).copied();
-            let visits = one.depth(depth).len() + other.depth(depth).len();
-            let new = both.filter(|&page| Self::is_new(met_in, run, page));
-            let mut level: Vec<u32> = new.collect();
-            level.sort_unstable();
-            (level, visits as u64)
-        });
-        joined.collect()
-    }
-
-    /// Crawls at most `budget` pages from the seeds of two crawls, each with at least that budget.
-    pub(super) fn join(&mut self, one: &Crawl, other: &Crawl, budget: usize) -> Crawl {
-        self.begin();
-        let mut crawl = Crawl::default();
-        for depth in 0.. {
-            self.level.clear();
-            for &page in one.depth(depth).iter().chain(other.depth(depth)) {
-                self.visits += 1;
-                if Self::is_new(&mut self.met_in, self.run, page) {
-                    self.level.push(page);
-                }
-            }
-            // After an empty depth, all further depths are empty.
-            if self.level.is_empty() || crawl.pages.len() >= budget {
-                break;
-            }
-            crawl.push(&self.level, budget);
-        }
-        crawl
     }
 }

@@ -54,11 +54,7 @@ pub(super) fn select_learned(
     let (mut best, mut most) = (0, i64::MIN);
     for (at, selected) in lists.iter().enumerate() {
         let picks = &selected.cover.picks;
-        let seeds: Vec<u32> = selected
-            .order
-            .iter()
-            .map(|at| picks[*at].seed.page)
-            .collect();
+        let seeds: Vec<u32> = picks.iter().map(|pick| pick.seed.page).collect();
         let worth = crawler.crawl(&seeds, budget)?.worth(graph);
         let [worth] = graph.group().sum([worth])?;
         if worth > most {

@@ -22,9 +22,8 @@ fn choice(seeds: u32, budget: Option<u64>) -> WebChoice {
 }
 
 fn seeds(selected: &WebSelection) -> Vec<u32> {
-    let picks = &selected.cover.picks;
-    let list = selected.order.iter().map(|at| picks[*at].seed.page);
-    list.collect()
+    let picks = selected.cover.picks.iter();
+    picks.map(|pick| pick.seed.page).collect()
 }
 
 /// A directory (0) links to two feeds (1 and 2), and each feed to two pages that are worth nothing.

@@ -19,9 +19,7 @@
 //! | `grid_search` | chooses hops, fetch cost and value of known pages by pages held out |
 //! | `learned` | picks by learned values |
 //! | `budget_lists` | the lists of a plan for several numbers of seeds and budgets |
-//! | `list_order` | orders a list for crawls with a part of the budget |
 //! | `share` | what several processes exchange if each of them has a share of the web |
-//! | `share_order` | `list_order` over several processes |
 //!
 //! Results and page visits depend on the graph and the parameters alone. Memory: 8 bytes per link and 29
 //! per page for the graph (37 with a weight of quality); during selection 16 per page, 16 per candidate and
@@ -38,7 +36,6 @@ mod greedy;
 mod grid_search;
 mod held_out;
 mod learned;
-mod list_order;
 mod params;
 mod picks;
 mod reach;
@@ -46,7 +43,6 @@ mod reach;
 mod samples;
 mod search_pool;
 mod share;
-mod share_order;
 #[cfg(test)]
 mod share_tests;
 #[cfg(test)]
@@ -76,43 +72,12 @@ pub struct WebSelection {
     pub setting: Setting,
     /// The grid search; `None` if all of these were given.
     pub tuning: Option<Tuning>,
-    /// The picks, in the order in which they were made.
+    /// The picks, in the order in which they were made. That is the order of the list, so every part of it from the
+    /// first pick on is the list for fewer seeds.
     pub cover: WebCover,
-    /// The order of the list, as indexes of picks.
-    pub order: Vec<usize>,
     /// The page visits of the pass: one search from each candidate to the greatest depth; 0 for methods
     /// without a pass.
     pub pass_visits: u64,
-}
-
-/// Orders the picks for crawls within the budget, if there is one.
-fn order_picks(
-    graph: &WebGraph,
-    choice: &WebChoice,
-    setting: Setting,
-    mut cover: WebCover,
-    watch: &dyn Watch,
-) -> Result<WebSelection, Interrupted> {
-    let mut order: Vec<usize> = (0..cover.picks.len()).collect();
-    if let Some(budget) = choice.budget {
-        watch.stage("order", None);
-        let limit = choice.tune_limit(graph.links_in_all());
-        // Pins stay first.
-        let pins = graph.pins().len().min(cover.picks.len());
-        let others = cover.picks[pins..].iter();
-        let seeds: Vec<u32> = others.map(|pick| pick.seed.page).collect();
-        let (ordered, visits) = list_order::order_by_crawls(graph, &seeds, budget, limit, watch)?;
-        cover.page_visits += visits;
-        order.truncate(pins);
-        order.extend(ordered.into_iter().map(|at| pins + at));
-    }
-    Ok(WebSelection {
-        setting,
-        tuning: None,
-        cover,
-        order,
-        pass_visits: 0,
-    })
 }
 
 /// Picks seeds over the web. `ranks` has the PageRank of each page; only [`Method::Pagerank`] reads it.
@@ -149,7 +114,6 @@ pub fn select(
         return Ok(WebSelection {
             setting,
             tuning: None,
-            order: (0..cover.picks.len()).collect(),
             cover,
             pass_visits: 0,
         });
@@ -193,12 +157,10 @@ pub fn select(
     };
     let mut cover = greedy::greedy(graph, reach, options, &pool, watch)?;
     cover.page_visits += page_visits;
-    let pass_visits = reaches.visits;
-    // Frees memory for the crawls of the order.
-    drop((reaches, pool));
     Ok(WebSelection {
+        setting,
         tuning,
-        pass_visits,
-        ..order_picks(graph, choice, setting, cover, watch)?
+        cover,
+        pass_visits: reaches.visits,
     })
 }

@@ -114,9 +114,8 @@ fn over_web(
         graph = constraints.apply(graph, held_out)?;
     }
     let selected = global::select(&mut graph, choice, &held_out.pagerank, watch)?;
-    let picks = &selected.cover.picks;
-    let page = |&at: &usize| picks[at].seed.page;
-    Ok(selected.order.iter().map(page).collect())
+    let picks = selected.cover.picks.iter();
+    Ok(picks.map(|pick| pick.seed.page).collect())
 }
 
 /// Returns the seeds of a greedy plan with a budget, for each of these numbers of seeds and

@@ -438,9 +438,6 @@ pub struct WebSeed {
     /// Refresh that picked it. Later refreshes reuse the pick while nothing changes.
     #[schemars(range(min = 1))]
     pub since: RefreshId,
-    /// Position in the order of picks, from 1. With a budget, the list has a different order.
-    #[schemars(range(min = 1))]
-    pub pick: u32,
     /// Score by which it was picked; `null` for a random pick.
     pub gain: Option<f64>,
     /// Pages that it reaches and no earlier pick does.

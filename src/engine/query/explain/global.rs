@@ -59,7 +59,6 @@ pub(super) fn why(
             rank: rank_on_list,
             deferred,
             since: evidence.since,
-            pick: evidence.pick,
             gain: evidence.gain,
             reaches: total(&evidence.hops),
             hops: evidence.hops.iter().map(|hop| total(&[*hop])).collect(),
@@ -77,7 +76,7 @@ pub(super) fn why(
     let is_complete = context.chosen() == choice.seeds;
     Ok(Why::Unreached(Box::new(Unreached {
         score: reach.score,
-        last_pick: is_complete.then(|| by(first.1.last_rank)).transpose()?,
+        last_pick: is_complete.then(|| by(context.chosen())).transpose()?,
         picks: context.chosen(),
         seeds_requested: choice.seeds,
         terms: terms(context, choice, &first.1),
@@ -126,16 +125,16 @@ fn web_evidence(seed: SeedRecord) -> Result<(PageId, WebEvidence), EngineError> 
 
 fn site_seed(
     context: &Context,
-    rank: u32,
+    selected_rank: u32,
     page: PageId,
     evidence: &WebEvidence,
 ) -> Result<SiteSeed, StoreError> {
-    let (rank, deferred) = context.rank(page, rank);
+    let (rank, deferred) = context.rank(page, selected_rank);
     Ok(SiteSeed {
         rank,
         deferred,
         url: context.url(page)?,
-        pick: evidence.pick,
+        pick: selected_rank,
         gain: evidence.gain,
     })
 }

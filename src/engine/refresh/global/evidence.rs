@@ -6,9 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::load::LoadedWeb;
 use crate::engine::refresh::cover::evidence::gain;
 use crate::engine::{EngineError, Result};
-use seedbank_algorithms::cover::HopGain;
 use seedbank_algorithms::cover::global::{ValueBy, WebChoice, WebSelection};
-use seedbank_algorithms::graph::number;
+use seedbank_algorithms::cover::{HopGain, Pick};
 use seedbank_algorithms::page::{PageId, PageSet};
 use seedbank_store::evidence::{Covered, Reach, ReachKey};
 use seedbank_store::page_blocks::{PageBlock, place};
@@ -59,12 +58,9 @@ pub(super) fn evidence(web: &LoadedWeb, selected: &WebSelection, choice: &WebCho
     let page = |number: u32| web.pages[number as usize];
     let page_of_number = |number: u32| web.graph.local(number).map(page);
     let set = |hop: &HopGain| hop.pages.iter().map(|number| page(number).0).collect();
-    let mut ranks = vec![0; all.len()];
     let mut picks = Vec::with_capacity(all.len());
     let mut reached = Vec::with_capacity(all.len());
-    for (rank, &at) in (1..).zip(&selected.order) {
-        ranks[at] = rank;
-        let pick = &all[at];
+    for pick in all {
         let hops = pick.hops.iter();
         let runner_up = pick.runner_up.filter(|second| gain(*second).is_some());
         picks.push(PickShare {
@@ -85,7 +81,7 @@ pub(super) fn evidence(web: &LoadedWeb, selected: &WebSelection, choice: &WebCho
     };
     let mut reach: PageReach = Vec::new();
     let mut seeds: Vec<(PageId, u32)> = Vec::new();
-    for (&rank, pick) in ranks.iter().zip(all) {
+    for (rank, pick) in (1..).zip(all) {
         seeds.extend(page_of_number(pick.seed.page).map(|seed| (seed, rank)));
         for (hop, of_hop) in (0..).zip(&pick.hops) {
             let covered = Some(Covered { pick: rank, hop });
@@ -128,13 +124,10 @@ pub(super) fn combine(selected: &WebSelection, shares: Vec<Vec<PickShare>>) -> R
             of_all.add(&of_share)?;
         }
     }
-    if all.len() != selected.order.len() {
+    if all.len() != picks.len() {
         return Err(disagreement());
     }
-    let last = selected.order.iter().zip(1..).max();
-    let last_rank = last.map_or(0, |(_, rank)| rank);
-    let complete = |(&at, share): (&usize, PickShare)| {
-        let pick = &picks[at];
+    let complete = |(pick, share): (&Pick, PickShare)| {
         let runner_up = match pick.runner_up.and_then(gain) {
             Some(gain) => Some((share.runner_up.ok_or_else(disagreement)?, gain)),
             None => None,
@@ -143,15 +136,13 @@ pub(super) fn combine(selected: &WebSelection, shares: Vec<Vec<PickShare>>) -> R
             page: share.page.ok_or_else(disagreement)?,
             evidence: WebEvidence {
                 since: 0,
-                pick: number(at + 1),
-                last_rank,
                 gain: gain(pick.seed),
                 hops: share.hops,
                 runner_up,
             },
         })
     };
-    selected.order.iter().zip(all).map(complete).collect()
+    picks.iter().zip(all).map(complete).collect()
 }
 
 fn disagreement() -> EngineError {

@@ -110,10 +110,6 @@ pub struct HopEvidence {
 pub struct WebEvidence {
     /// The refresh that selected it. Later ones may have reused the result of the unchanged graph.
     pub since: u32,
-    /// The position in the order of selection, from 1, which may differ from the rank.
-    pub pick: u32,
-    /// The rank of the seed that was selected last.
-    pub last_rank: u32,
     /// The score at its selection, in units if the score is a value; `None` if the page was drawn at
     /// random.
     pub gain: Option<f64>,
