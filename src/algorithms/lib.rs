@@ -16,6 +16,7 @@
 //! | [`rank`] | certified HITS, and PageRank |
 //! | [`cores`] | dense bipartite cores and their seeds |
 //! | [`cover`] | coverage of page value, on one site or over the whole web |
+//! | [`crawl_limits`] | limits of a crawl by site and by depth |
 //! | [`evaluate`] | evaluation of seeds: searches over the whole graph, statistics |
 
 #![forbid(unsafe_code)]
@@ -23,6 +24,7 @@
 pub mod communicator;
 pub mod cores;
 pub mod cover;
+pub mod crawl_limits;
 mod decimal;
 pub mod evaluate;
 pub mod fetch_status;

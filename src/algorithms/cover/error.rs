@@ -92,8 +92,8 @@ pub enum BadParams {
     /// A budget for the named method, which has no settings to try.
     #[error("`budget` applies to greedy only, and the method is {0}; omit it, or use greedy")]
     NoBudget(&'static str),
-    /// A limit on the search for settings without a budget, so there is no search.
-    #[error("`tune-visits` requires `budget`, whose search it limits")]
+    /// A limit of the search for settings, or of the crawl that judges them, without a budget.
+    #[error("`tune-visits`, `holdouts` and `crawl` require `budget`, whose crawl they are about")]
     NothingToTune,
     /// The named parameter of plans over the whole web in a plan over sites.
     #[error("`{0}` applies only to plans over the whole web; add `scope` = web, or omit `{0}`")]

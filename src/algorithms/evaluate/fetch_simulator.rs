@@ -2,12 +2,14 @@
 //!
 //! A crawl fetches the seeds in the order of their list, then depth by depth, each in URL order. That is the
 //! order of [`crawl_within_budget`](super::crawl::crawl_within_budget), so the first N pages are those of a
-//! crawl with a budget of N, and one crawl serves all budgets.
+//! crawl with a budget of N, and one crawl serves all budgets. A crawl with limits leaves out pages in that order; a limit by
+//! site is that of the greatest budget.
 //!
 //! Fetches are counted in two ways, since neither the links nor the value of an uncrawled page are known. If
 //! uncrawled pages count, a list near the frontier looks worse than it is; if they do not, lists are compared
 //! by known pages alone.
 
+use crate::crawl_limits::{CrawlLimits, SiteCounter};
 use crate::graph::Csr;
 
 /// The graph and the properties of its pages; pages are numbered in URL order.
@@ -21,6 +23,10 @@ pub struct CrawlInput<'a> {
     pub values: &'a [i64],
     /// The PageRanks, by page.
     pub pagerank: &'a [f64],
+    /// The sites, by page, from 0; empty if the crawls have no limit by site.
+    pub sites: &'a [u32],
+    /// The limits of the crawls.
+    pub limits: CrawlLimits,
 }
 
 /// Totals over the pages that a crawl fetches within a budget.
@@ -56,6 +62,8 @@ pub struct FetchSimulator<'a> {
     input: CrawlInput<'a>,
     met_in: Vec<u32>,
     discovered_in: Vec<u32>,
+    site_count: usize,
+    counter: SiteCounter,
     run: u32,
     level: Vec<u32>,
     next: Vec<u32>,
@@ -78,6 +86,12 @@ impl<'a> FetchSimulator<'a> {
             input,
             met_in: vec![0; input.successors.len()],
             discovered_in: Vec::new(),
+            site_count: input
+                .sites
+                .iter()
+                .max()
+                .map_or(0, |&last| last as usize + 1),
+            counter: SiteCounter::default(),
             run: 0,
             level: Vec::new(),
             next: Vec::new(),
@@ -87,17 +101,36 @@ impl<'a> FetchSimulator<'a> {
     /// Crawls from distinct `seeds` and returns the totals within each of `budgets`, which must be ascending.
     /// `before` has the pages that were not known when the seeds were chosen.
     ///
-    /// Cost: the links of the pages within the greatest budget.
+    /// Cost: twice the links of the pages within the greatest budget.
     pub fn crawl(
         &mut self,
         seeds: &[u32],
         budgets: &[u64],
         before: KnownBefore<'_>,
     ) -> Vec<FetchedWithin> {
+        let all = self.crawl_counting(seeds, budgets, before, |_| true);
+        let crawled = self.input.crawled;
+        let of_crawled = self.crawl_counting(seeds, budgets, before, |page| crawled[page as usize]);
+        all.into_iter()
+            .zip(of_crawled)
+            .map(|(all, of_crawled)| FetchedWithin { all, of_crawled })
+            .collect()
+    }
+
+    /// Crawls the pages for which `counts` holds, as if there were no others.
+    fn crawl_counting(
+        &mut self,
+        seeds: &[u32],
+        budgets: &[u64],
+        before: KnownBefore<'_>,
+        counts: impl Fn(u32) -> bool,
+    ) -> Vec<Gathered> {
         let Self {
             input,
             met_in,
             discovered_in,
+            site_count,
+            counter,
             run,
             level,
             next,
@@ -111,60 +144,52 @@ impl<'a> FetchSimulator<'a> {
         if !before.unseen.is_empty() {
             discovered_in.resize(met_in.len(), 0);
         }
+        let most = budgets.last().copied().unwrap_or(0);
+        counter.begin(&input.limits, most, *site_count);
         let holds = |marks: &[bool], page: u32| marks.get(page as usize).copied().unwrap_or(false);
         let mut discover = |page: u32| {
             let is_unseen = holds(before.unseen, page);
             is_unseen && std::mem::replace(&mut discovered_in[page as usize], *run) != *run
         };
-        let mut discovered = 0;
         let mut is_first = |page: u32| std::mem::replace(&mut met_in[page as usize], *run) != *run;
-        let mut now = FetchedWithin::default();
+        let mut now = Gathered::default();
         let mut found = vec![None; budgets.len()];
-        let mut found_of_crawled = vec![None; budgets.len()];
-        let most = budgets.last().copied().unwrap_or(0);
-        level.clear();
-        level.extend(seeds.iter().copied().filter(|&seed| is_first(seed)));
-        while !level.is_empty() && now.of_crawled.pages < most {
+        next.clear();
+        next.extend(seeds.iter().copied().filter(|&seed| is_first(seed)));
+        for depth in 0.. {
+            level.clear();
+            let admitted = next
+                .drain(..)
+                .filter(|&page| counts(page) && counter.admits(|| input.sites[page as usize]));
+            level.extend(admitted);
+            if level.is_empty() || now.pages >= most || !input.limits.reach(depth) {
+                break;
+            }
             for &page in &*level {
                 let at = page as usize;
-                discovered += u64::from(discover(page));
+                now.pages += 1;
+                now.crawled += u64::from(input.crawled[at]);
+                now.new += u64::from(holds(before.new, page));
+                now.discovered += u64::from(discover(page));
                 if !before.unseen.is_empty() {
                     let targets = input.successors.list(page).iter();
-                    discovered += targets
-                        .map(|&target| u64::from(discover(target)))
-                        .sum::<u64>();
+                    let targets = targets.map(|&target| u64::from(discover(target)));
+                    now.discovered += targets.sum::<u64>();
                 }
-                let add = |to: &mut Gathered| {
-                    to.pages += 1;
-                    to.crawled += u64::from(input.crawled[at]);
-                    to.new += u64::from(holds(before.new, page));
-                    to.discovered = discovered;
-                    to.value += input.values[at];
-                    to.pagerank += input.pagerank[at];
-                };
-                add(&mut now.all);
-                record(&mut found, budgets, now.all);
-                if input.crawled[at] {
-                    add(&mut now.of_crawled);
-                    record(&mut found_of_crawled, budgets, now.of_crawled);
-                }
+                now.value += input.values[at];
+                now.pagerank += input.pagerank[at];
+                record(&mut found, budgets, now);
             }
-            next.clear();
             for &page in &*level {
                 let targets = input.successors.list(page).iter();
                 next.extend(targets.filter(|&&target| is_first(target)));
             }
             next.sort_unstable();
-            std::mem::swap(level, next);
         }
         // A budget that exceeds the reachable pages has the totals of all of them.
         found
             .into_iter()
-            .zip(found_of_crawled)
-            .map(|(all, of_crawled)| FetchedWithin {
-                all: all.unwrap_or(now.all),
-                of_crawled: of_crawled.unwrap_or(now.of_crawled),
-            })
+            .map(|found| found.unwrap_or(now))
             .collect()
     }
 }
@@ -196,6 +221,8 @@ mod tests {
             crawled: &crawled,
             values: &values,
             pagerank: &pagerank,
+            sites: &[],
+            limits: CrawlLimits::default(),
         };
         let mut simulator = FetchSimulator::new(input);
         for _ in 0..2 {
@@ -236,5 +263,34 @@ mod tests {
             simulator.crawl(&[], &[1], KnownBefore::default()),
             [FetchedWithin::default()]
         );
+    }
+
+    #[test]
+    fn a_crawl_with_limits_leaves_out_pages() {
+        // 0 leads to 1, 2 and 3; 1 to 4; 3 to 5. Pages 0 to 2 are on one site.
+        let links = csr(&[&[1, 2, 3], &[4], &[], &[5], &[], &[]]);
+        let fetched = |limits: &str, crawled: &[bool; 6]| {
+            let input = CrawlInput {
+                successors: &links,
+                crawled,
+                values: &[1, 10, 100, 1_000, 10_000, 100_000],
+                pagerank: &[0.0; 6],
+                sites: &[0, 0, 0, 1, 1, 2],
+                limits: limits.parse().unwrap(),
+            };
+            let found = FetchSimulator::new(input).crawl(&[0], &[6], KnownBefore::default());
+            (found[0].all.value, found[0].of_crawled.value)
+        };
+        let all = [true; 6];
+        assert_eq!(fetched("none", &all), (111_111, 111_111));
+        assert_eq!(fetched("depth=1", &all), (1_111, 1_111));
+        assert_eq!(fetched("depth=0", &all), (1, 1));
+        // Page 2 is the third of its site, and page 4 the second.
+        assert_eq!(fetched("per-site=2", &all), (111_011, 111_011));
+        // Page 1 is the second of its site, and so page 4 is not found.
+        assert_eq!(fetched("per-site=1", &all), (101_001, 101_001));
+        // A third of six pages is two. Without the known page 1, page 2 is the second of its site.
+        let known = [true, false, true, true, true, true];
+        assert_eq!(fetched("per-site=34%", &known), (111_011, 101_101));
     }
 }

@@ -18,6 +18,7 @@ use crate::engine::{Bank, EngineError, Result};
 use schemars::JsonSchema;
 use seedbank_algorithms::cover::global::{ValueBy, WebChoice, WebGraph, WebParams, select};
 use seedbank_algorithms::cover::{CoverParams, Method, Value};
+use seedbank_algorithms::crawl_limits::CrawlLimits;
 use seedbank_algorithms::evaluate::fetch_simulator::{
     CrawlInput, FetchSimulator, FetchedWithin, Gathered, KnownBefore,
 };
@@ -644,6 +645,8 @@ impl Content {
             crawled: &self.crawled,
             values: &self.values,
             pagerank: &self.ranks,
+            sites: &[],
+            limits: CrawlLimits::default(),
         })
     }
 

@@ -8,7 +8,7 @@ use super::kinds::{
     HasFetchCost, HasHops, HasKnown, HasRandom, HasSeeds, HasSites, HasValues, Importance, Kind,
     Learned, OverWeb, PerSite, SiteMethod, Sites, WebMethod,
 };
-use super::{CoreRule, Covered, Hits, Pages, Pick, PlanOptions, Share, Slack, Value};
+use super::{CoreRule, Covered, CrawlLimits, Hits, Pages, Pick, PlanOptions, Share, Slack, Value};
 use crate::engine::policy::{Limit, List};
 
 /// A goal or a method with the parameters that it has, for
@@ -187,6 +187,7 @@ pub struct Budget {
     pages: u64,
     holdouts: Option<u32>,
     tune_visits: Option<u64>,
+    limits: Option<CrawlLimits>,
 }
 
 impl Budget {
@@ -197,6 +198,7 @@ impl Budget {
             pages,
             holdouts: None,
             tune_visits: None,
+            limits: None,
         }
     }
 
@@ -212,6 +214,13 @@ impl Budget {
     #[must_use]
     pub const fn tune_visits(mut self, visits: u64) -> Self {
         self.tune_visits = Some(visits);
+        self
+    }
+
+    /// Sets limits of the crawl by site and by depth.
+    #[must_use]
+    pub const fn limits(mut self, limits: CrawlLimits) -> Self {
+        self.limits = Some(limits);
         self
     }
 }
@@ -230,6 +239,7 @@ impl<K: HasBudget> Plan<K> {
         self.options.budget = Some(budget.pages);
         self.options.holdouts = budget.holdouts;
         self.options.tune_visits = budget.tune_visits;
+        self.options.crawl = budget.limits;
         self
     }
 }

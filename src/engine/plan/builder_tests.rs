@@ -40,7 +40,11 @@ fn with_values<K: HasHops + HasValues>(plan: Plan<K>) -> Plan<K> {
 }
 
 fn budget() -> Budget {
-    Budget::pages(2_000).holdouts(3).tune_visits(1_000)
+    let limits = CrawlLimits::default();
+    Budget::pages(2_000)
+        .holdouts(3)
+        .tune_visits(1_000)
+        .limits(limits)
 }
 
 /// Which goal, method and scope is what a plan begins with.

@@ -20,6 +20,7 @@ use crate::engine::policy::{Limit, List};
 use seedbank_algorithms::cores::{self, CoreParams, Density, Growth, Hits, Pick, Slack};
 use seedbank_algorithms::cover::global::{HOLDOUTS, TUNE_VISITS, TUNE_VISITS_PER_LINK, ValueBy};
 use seedbank_algorithms::cover::{CoverParams, Covered, Share, Value, limits};
+use seedbank_algorithms::crawl_limits::CrawlLimits;
 
 macro_rules! parameters {
     ($(
@@ -211,13 +212,22 @@ parameters! {
             .range(limits::PRICES)
             .default_is("0, or tuned for the budget; with `learned` half of the mean value");
         /// Number of pages that the crawl will fetch. The first refresh tunes `hops`, `fetch-cost` and
-        /// `value-known` for it, as far as they are not given; the list is ordered so that its prefixes
-        /// are good too.
+        /// `value-known` for it, as far as they are not given.
         budget: u64 = value("N").range(1..).clears(|budget, stored| {
             if stored.budget != Some(*budget) {
                 stored.clear_tuning();
             }
         });
+        /// With `budget`: limits of the crawl, separated by commas: `per-site=N` or `per-site=P%`, the maximum
+        /// number of pages of a site or its part of `budget`, and `depth=D`, the maximum number of links from a
+        /// seed; `none` removes the limits. Tuning and the verdict simulate this crawl.
+        crawl: CrawlLimits = value("LIMITS")
+            .default(CrawlLimits::default())
+            .clears(|limits, stored| {
+                if stored.crawl.unwrap_or_default() != *limits {
+                    stored.clear_tuning();
+                }
+            });
         /// With `budget`: maximum number of page visits of tuning. Hops at which a search from every
         /// page takes more than a 32nd of it are not tried.
         tune_visits: u64 = value("N").default_is(&format!(

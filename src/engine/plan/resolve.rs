@@ -112,6 +112,7 @@ impl PlanOptions {
             tune_visits: self.tune_visits,
             holdouts: self.holdouts,
             objective: self.goal.map(Goal::objective).unwrap_or_default(),
+            crawl: self.crawl.unwrap_or_default(),
         };
         Ok(params.choose()?)
     }

@@ -1,12 +1,14 @@
 //! Breadth-first crawls from seeds within a budget of fetches.
 //!
 //! A crawl fetches the seeds in the order of their list, then depth by depth; if a depth exceeds the
-//! budget, its first pages in URL order. That is the order of `evaluate budget`.
+//! budget, its first pages in URL order. That is the order of `evaluate budget`. Limits of the crawl leave out pages
+//! in that order: a page of a site that has reached its limit is not fetched.
 
 use super::graph::WebGraph;
 use super::share::WebShare;
 use super::share::first_pages::first_pages;
 use super::share::levels::ShareLevels;
+use crate::crawl_limits::{CrawlLimits, SiteCounter};
 use crate::watch::Interrupted;
 
 /// The pages that a crawl from some seeds fetches, depth by depth; in a share, those of this process.
@@ -58,6 +60,8 @@ impl Crawl {
 /// Simulates crawls, one at a time, with marks that are reused without clearing. Memory: 4 bytes per page and ghost.
 pub(super) struct Crawler<'a> {
     graph: &'a WebGraph,
+    limits: CrawlLimits,
+    sites: SiteCounter,
     met_in: Vec<u32>,
     run: u32,
     level: Vec<u32>,
@@ -69,9 +73,11 @@ pub(super) struct Crawler<'a> {
 }
 
 impl<'a> Crawler<'a> {
-    pub(super) fn new(graph: &'a WebGraph) -> Self {
+    pub(super) fn new(graph: &'a WebGraph, limits: CrawlLimits) -> Self {
         Self {
             graph,
+            limits,
+            sites: SiteCounter::default(),
             met_in: vec![0; graph.pages() as usize],
             run: 0,
             level: Vec::new(),
@@ -97,26 +103,37 @@ impl<'a> Crawler<'a> {
 
     /// Crawls at most `budget` pages from distinct seeds, given their numbers in the web.
     pub(super) fn crawl(&mut self, seeds: &[u32], budget: usize) -> Result<Crawl, Interrupted> {
-        if let Some(share) = self.graph.share() {
+        let (graph, limits) = (self.graph, self.limits);
+        let site_count = graph
+            .sites()
+            .iter()
+            .max()
+            .map_or(0, |&last| last as usize + 1);
+        self.sites.begin(&limits, budget as u64, site_count);
+        if let Some(share) = graph.share() {
             return self.crawl_share(share, seeds, budget);
         }
         self.begin();
         let mut crawl = Crawl::default();
-        let run = self.run;
-        for &seed in seeds.iter().take(budget) {
-            if Self::is_new(&mut self.met_in, run, seed) {
+        let (run, sites) = (self.run, &mut self.sites);
+        let mut admits = |page: u32| sites.admits(|| graph.sites()[page as usize]);
+        for &seed in seeds {
+            if self.level.len() < budget
+                && Self::is_new(&mut self.met_in, run, seed)
+                && admits(seed)
+            {
                 self.level.push(seed);
             }
         }
-        while !self.level.is_empty() {
+        for depth in 1.. {
             self.visits += self.level.len() as u64;
             crawl.push(&self.level, budget);
-            if crawl.pages.len() >= budget {
+            if self.level.is_empty() || crawl.pages.len() >= budget || !limits.reach(depth) {
                 break;
             }
             self.next.clear();
             for &page in &self.level {
-                let targets = self.graph.successors().list(page);
+                let targets = graph.successors().list(page);
                 self.visits += targets.len() as u64;
                 for &target in targets {
                     if Self::is_new(&mut self.met_in, run, target) {
@@ -125,6 +142,10 @@ impl<'a> Crawler<'a> {
                 }
             }
             std::mem::swap(&mut self.level, &mut self.next);
+            if limits.per_site.is_some() {
+                self.level.sort_unstable();
+                self.level.retain(|&page| admits(page));
+            }
         }
         Ok(crawl)
     }
@@ -136,18 +157,32 @@ impl<'a> Crawler<'a> {
         seeds: &[u32],
         budget: usize,
     ) -> Result<Crawl, Interrupted> {
-        let graph = self.graph;
+        let (graph, limits) = (self.graph, self.limits);
         let levels = self.levels.get_or_insert_with(|| ShareLevels::new(share));
+        let sites = &mut self.sites;
+        let mut admits = |page: u32| sites.admits(|| graph.sites()[page as usize]);
+        let mut admitted = seeds.to_vec();
+        if limits.per_site.is_some() {
+            // A site is in one process, which knows whether it admits a seed.
+            let own = seeds
+                .iter()
+                .map(|&seed| graph.local(seed).is_some_and(&mut admits));
+            let of_all = graph.group().sums(own.map(i64::from).collect())?;
+            let seeds = seeds.iter().zip(of_all).filter(|(_, count)| *count > 0);
+            admitted = seeds.map(|(seed, _)| *seed).collect();
+        }
         levels.begin();
-        let seeds = seeds.iter().take(budget);
-        let own = seeds.filter_map(|&seed| graph.local(seed));
+        let own = admitted
+            .iter()
+            .take(budget)
+            .filter_map(|&seed| graph.local(seed));
         let mut level: Vec<u32> = own.filter(|&page| levels.is_new(page)).collect();
         let budget = budget as u64;
         let mut crawl = Crawl::default();
-        loop {
+        for depth in 1.. {
             let [size] = graph.group().total([level.len() as u64])?;
             if size == 0 {
-                return Ok(crawl);
+                break;
             }
             self.visits += level.len() as u64;
             level.sort_unstable();
@@ -157,14 +192,17 @@ impl<'a> Crawler<'a> {
                 first = first_pages(share, &level, left)?;
             }
             crawl.push_all(level[..first].to_vec(), size.min(left));
-            if crawl.fetched >= budget {
-                return Ok(crawl);
+            if crawl.fetched >= budget || !limits.reach(depth) {
+                break;
             }
             let links = graph.successors();
             let followed = level.iter().map(|&page| links.list(page).len() as u64);
             self.visits += followed.sum::<u64>();
             level = levels.next(share, links, &level)?.unwrap_or_default();
+            level.sort_unstable();
+            level.retain(|&page| admits(page));
         }
+        Ok(crawl)
     }
 
     /// Returns the pages of this process that a crawl fetches, and those to which pages link that it fetches in any

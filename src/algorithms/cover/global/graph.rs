@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Or the share of one of several processes: its pages, numbered in the same order, and their links. Links to pages of
 /// other processes lead to ghosts, which are numbered behind all pages.
 ///
-/// Memory: 8 bytes per link and 29 per page; with a weight of quality 37 per page; 4 more for each cap. A share has
+/// Memory: 8 bytes per link and 29 per page; with a weight of quality 37 per page; 4 more for each cap, and with sites. A share has
 /// 12 more per page, 16 for each ghost and 8 for each mirror.
 #[derive(Clone, Debug)]
 pub struct WebGraph {
@@ -29,6 +29,8 @@ pub struct WebGraph {
     known: Vec<bool>,
     /// By page: its value if it were known only from links; empty if that is 0 for all pages.
     values_as_known: Vec<i64>,
+    /// By page: its site, from 0; empty if nothing depends on it.
+    sites: Arc<[u32]>,
     /// What is known of the pages of other processes; `None` if this one has all pages.
     share: Option<Arc<WebShare>>,
     totals: Totals,
@@ -179,6 +181,7 @@ impl WebGraph {
                 candidates: candidates.len() as u64,
             },
             share: None,
+            sites: Arc::default(),
             values,
             successors,
             predecessors,
@@ -219,6 +222,19 @@ impl WebGraph {
         self
     }
 
+    /// Sets the site of each page, which limits of a crawl need: numbers from 0, the same for all pages of a site. In a
+    /// share, other processes may use the same numbers for their sites.
+    #[must_use]
+    pub fn with_sites(mut self, sites: Vec<u32>) -> Self {
+        self.sites = sites.into();
+        self
+    }
+
+    /// The site of each page; empty if they were not set.
+    pub(super) fn sites(&self) -> &[u32] {
+        &self.sites
+    }
+
     /// Returns a graph of the same pages with other values and fewer links. `predecessors` has some of the
     /// links of this graph, none of them from pages that are held out. Those become known only from links.
     pub(super) fn without(
@@ -240,6 +256,7 @@ impl WebGraph {
                 candidates: count,
             },
             share: self.share.clone(),
+            sites: Arc::clone(&self.sites),
             candidates,
             pins: self.pins.clone(),
             caps: self.caps.clone(),

@@ -112,7 +112,7 @@ pub(super) fn grid_search(
         pairs,
         grid: &grid,
         pool,
-        crawler: Crawler::new(web),
+        crawler: Crawler::new(web, choice.crawl),
         trials: vec![BTreeMap::new(); pairs.len()],
         visits: 0,
         limit: choice.tune_limit(web.links_in_all()),

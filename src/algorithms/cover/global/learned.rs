@@ -49,7 +49,7 @@ pub(super) fn select_learned(
         }
     }
     let budget = usize::try_from(budget).unwrap_or(usize::MAX);
-    let mut crawler = Crawler::new(graph);
+    let mut crawler = Crawler::new(graph, choice.crawl);
     let mut page_visits = lists.iter().map(|of| of.cover.page_visits).sum();
     let (mut best, mut most) = (0, i64::MIN);
     for (at, selected) in lists.iter().enumerate() {

@@ -7,6 +7,7 @@ use super::super::error::BadParams;
 use super::super::limits::{MAX_HOPS, MAX_PRICE, PRICES, WEIGHTS};
 use super::super::params::{CoverParams, Covered, Method};
 use super::super::value::{UNIT, Value, Weights};
+use crate::crawl_limits::CrawlLimits;
 
 /// The source of page values.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -115,6 +116,8 @@ pub struct WebParams {
     pub holdouts: Option<u32>,
     /// The measure by which the grid search compares settings.
     pub objective: Objective,
+    /// The limits of the crawl.
+    pub crawl: CrawlLimits,
 }
 
 /// Validated parameters, with all defaults filled in.
@@ -146,6 +149,8 @@ pub struct WebChoice {
     pub holdouts: u32,
     /// The measure by which the grid search compares settings.
     pub objective: Objective,
+    /// The limits of the crawl in which the grid search compares settings.
+    pub crawl: CrawlLimits,
     /// Whether to stop before a pick whose score is not positive; false for baselines.
     pub positive_only: bool,
     /// Whether the places that picks by gain leave empty are filled by the values of candidates.
@@ -239,7 +244,10 @@ impl WebParams {
         if self.budget == Some(0) {
             return Err(BadParams::OutOfRange("budget"));
         }
-        if self.budget.is_none() && (self.tune_visits.is_some() || self.holdouts.is_some()) {
+        let is_limited = self.crawl != CrawlLimits::default();
+        if self.budget.is_none()
+            && (self.tune_visits.is_some() || self.holdouts.is_some() || is_limited)
+        {
             return Err(BadParams::NothingToTune);
         }
         let learned = self.value_by == ValueBy::Learned;
@@ -298,6 +306,7 @@ impl WebParams {
             tune_visits: self.tune_visits,
             holdouts: self.holdouts.unwrap_or(HOLDOUTS),
             objective: self.objective,
+            crawl: self.crawl,
             positive_only: of_site.positive_only || learned,
             fill: learned,
             rng_seed: of_site.rng_seed,

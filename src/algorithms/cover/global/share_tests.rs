@@ -26,6 +26,7 @@ struct Web {
     values_as_known: Vec<i64>,
     pins: Vec<u32>,
     caps: Vec<Cap>,
+    sites: Vec<u32>,
 }
 
 impl Web {
@@ -42,6 +43,7 @@ impl Web {
             values_as_known: Vec::new(),
             pins: Vec::new(),
             caps: Vec::new(),
+            sites: vec![0; web.values.len()],
         }
     }
 
@@ -55,6 +57,7 @@ impl Web {
             .with_constraints(self.pins.clone(), self.caps.clone())
             .unwrap()
             .with_known(self.known.clone(), self.values_as_known.clone())
+            .with_sites(self.sites.clone())
     }
 
     /// The share of a process, given the process of each page.
@@ -135,6 +138,7 @@ impl Web {
         .with_constraints(self.pins.clone(), caps.collect())
         .unwrap()
         .with_known(is(&self.known), pick(&self.values_as_known))
+        .with_sites(own.iter().map(|page| self.sites[*page as usize]).collect())
     }
 
     /// Selects in several processes, and returns what one process returns.
@@ -259,8 +263,13 @@ fn kinds() -> impl Strategy<Value = Kind> {
 /// Plans of these kinds.
 fn plans() -> impl Strategy<Value = WebChoice> {
     let seeds = prop_oneof![1_u32..9, Just(40)];
-    (seeds, kinds(), any::<bool>(), any::<bool>()).prop_map(
-        |(seeds, kind, by_depth, positive_only)| {
+    let limits = prop_oneof![
+        Just("none"),
+        Just("per-site=2,depth=2"),
+        Just("per-site=15%")
+    ];
+    (seeds, kinds(), any::<bool>(), any::<bool>(), limits).prop_map(
+        |(seeds, kind, by_depth, positive_only, limits)| {
             let mut params = WebParams {
                 cover: CoverParams {
                     method: Method::Greedy,
@@ -295,6 +304,9 @@ fn plans() -> impl Strategy<Value = WebChoice> {
                     };
                 }
             }
+            if params.budget.is_some() {
+                params.crawl = limits.parse().unwrap();
+            }
             params.choose().unwrap()
         },
     )
@@ -305,13 +317,15 @@ proptest! {
 
     #[test]
     fn any_number_of_processes_selects_the_same(
-        web in complete_webs(),
+        mut web in complete_webs(),
         choice in plans(),
         processes in 1_usize..5,
         owners in proptest::collection::vec(0_usize..4, 90),
     ) {
         let owners: Vec<usize> =
             owners[..web.values.len()].iter().map(|owner| owner % processes).collect();
+        // A site is in one process.
+        web.sites = (0..).zip(&owners).map(|(page, &owner)| 3 * number(owner) + page % 3).collect();
         let whole = select(&mut web.whole(), &choice, &[], &Unwatched).unwrap();
         prop_assert_eq!(web.select_in(&owners, processes, &choice), whole);
     }
@@ -331,6 +345,7 @@ fn thousands_of_pages_are_searched_from_in_several_waves() {
         values_as_known: Vec::new(),
         pins: Vec::new(),
         caps: Vec::new(),
+        sites: (0..pages).map(|page| page / 50).collect(),
     };
     // Hosts of 50 pages.
     let owners: Vec<usize> = (0..pages as usize).map(|page| page / 50 * 7 % 3).collect();
@@ -346,6 +361,9 @@ fn thousands_of_pages_are_searched_from_in_several_waves() {
         (params.hops, params.budget) = (hops, budget);
         params.fetch_cost = hops.filter(|_| budget.is_none()).map(|_| Value(UNIT / 4));
         params.holdouts = budget.map(|_| 2);
+        if budget.is_some() {
+            params.crawl = "per-site=5%".parse().unwrap();
+        }
         let choice = params.choose().unwrap();
         let whole = select(&mut web.whole(), &choice, &[], &Unwatched).unwrap();
         assert_eq!(web.select_in(&owners, 3, &choice), whole);
@@ -362,6 +380,7 @@ fn what_needs_the_whole_web_is_refused() {
         values_as_known: Vec::new(),
         pins: Vec::new(),
         caps: Vec::new(),
+        sites: vec![0; 2],
     };
     let communicators = of_threads(1);
     let mut graph = web.share(&[0, 0], &communicators[0]);

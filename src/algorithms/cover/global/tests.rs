@@ -1,4 +1,4 @@
-//! Picks, passes, crawls and orders over small random webs, compared with brute force, which recomputes
+//! Picks, passes and crawls over small random webs, compared with brute force, which recomputes
 //! everything at every step.
 
 use std::collections::BTreeSet;
@@ -10,6 +10,7 @@ use super::super::pick::{Pick, Score, Scored, Stop};
 use super::super::value::{UNIT, Value};
 use super::samples::{SmallWeb, large, ring, web, webs};
 use super::*;
+use crate::crawl_limits::{CrawlLimits, PerSite};
 use crate::graph::Csr;
 use crate::watch::Unwatched;
 
@@ -98,6 +99,47 @@ fn check_reached(web: &SmallWeb, cover: &WebCover, hops: u32) {
     assert_eq!(left, wanted.collect::<Vec<_>>());
 }
 
+/// The pages that a crawl with limits fetches, by its definition.
+fn limited_crawl(
+    web: &SmallWeb,
+    seeds: &[u32],
+    budget: usize,
+    limits: CrawlLimits,
+    sites: &[u32],
+) -> Vec<u32> {
+    let per_site = limits.pages_per_site(budget as u64).unwrap_or(u64::MAX);
+    let mut of_site = [0; 24];
+    let mut admitted = |pages: Vec<u32>| -> Vec<u32> {
+        let pages = pages.into_iter().filter(|page| {
+            let count = &mut of_site[sites[*page as usize] as usize];
+            *count += 1;
+            *count <= per_site
+        });
+        pages.collect()
+    };
+    let mut met: BTreeSet<u32> = seeds.iter().copied().collect();
+    let mut level = admitted(seeds.to_vec());
+    level.truncate(budget);
+    let mut fetched = Vec::new();
+    for depth in 1.. {
+        level.sort_unstable();
+        fetched.extend(&level);
+        if level.is_empty() || fetched.len() >= budget || !limits.reach(depth) {
+            break;
+        }
+        let next: BTreeSet<u32> = level
+            .iter()
+            .flat_map(|page| &web.links[*page as usize])
+            .copied()
+            .filter(|page| !met.contains(page))
+            .collect();
+        met.extend(&next);
+        level = admitted(next.into_iter().collect());
+    }
+    fetched.truncate(budget);
+    fetched
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
@@ -158,12 +200,17 @@ proptest! {
         web in web(),
         seeds in proptest::collection::btree_set(0_u32..24, 1..6),
         budget in 1_usize..30,
+        per_site in proptest::option::of(1_usize..5),
+        depth in proptest::option::of(0_u32..4),
     ) {
+        let sites: Vec<u32> = (0..24).map(|page| page * page % 5).collect();
         let graph = web.graph();
+        let graph = graph.clone().with_sites(sites[..graph.pages() as usize].to_vec());
         let seeds: Vec<u32> = seeds.into_iter().filter(|&s| s < graph.pages()).rev().collect();
-        let mut crawler = crawl::Crawler::new(&graph);
-        let whole = crawler.crawl(&seeds, budget).unwrap();
-        let wanted = web.crawl(&seeds, budget);
+        let per_site = per_site.map(|pages| PerSite::Pages(pages as u64));
+        let limits = CrawlLimits { per_site, depth };
+        let whole = crawl::Crawler::new(&graph, limits).crawl(&seeds, budget).unwrap();
+        let wanted = limited_crawl(&web, &seeds, budget, limits, &sites);
         prop_assert_eq!(whole.worth(&graph), web.worth(&wanted));
         prop_assert_eq!(whole.fetched(), wanted.len() as u64);
         prop_assert_eq!(whole.pages(), wanted);

@@ -9,6 +9,7 @@ use super::select::{BaselineOrders, Contender, ListSource, by_plan, over_web_for
 use crate::engine::EngineError;
 use crate::engine::plan::Measure;
 use seedbank_algorithms::cover::global::HELD_OUT_ONE_IN;
+use seedbank_algorithms::crawl_limits::CrawlLimits;
 use seedbank_algorithms::evaluate::harmonic::MAX_SOURCES;
 use seedbank_algorithms::evaluate::{
     CrawlInput, Estimate, FetchSimulator, FetchedWithin, Gathered, KnownBefore, draw,
@@ -123,6 +124,9 @@ pub(super) struct Evaluator<'a> {
     web: &'a BankWeb,
     full_web: HeldOutWeb<'a>,
     values: Vec<i64>,
+    /// Sites of pages, if the crawls have limits by site.
+    sites: Vec<u32>,
+    limits: CrawlLimits,
     contenders: &'a [Contender],
     grid: &'a Grid,
     /// Maximum number of sources of harmonic centralities.
@@ -140,12 +144,23 @@ impl<'a> Evaluator<'a> {
         let full_web = HeldOutWeb::new(web, &vec![false; web.of.len()], watch)?;
         Ok(Self {
             values: full_web.values(worth),
+            sites: Vec::new(),
+            limits: CrawlLimits::default(),
             full_web,
             web,
             contenders,
             grid,
             sources: MAX_SOURCES,
         })
+    }
+
+    /// Sets the limits of the crawls.
+    pub(super) fn with_limits(mut self, limits: CrawlLimits) -> Self {
+        self.limits = limits;
+        if limits.per_site.is_some() {
+            self.sites = self.full_web.site_numbers();
+        }
+        self
     }
 
     /// Limits the number of sources of harmonic centralities.
@@ -201,6 +216,8 @@ impl<'a> Evaluator<'a> {
             crawled: &self.full_web.crawled,
             values: &self.values,
             pagerank: &self.full_web.pagerank,
+            sites: &self.sites,
+            limits: self.limits,
         };
         let mut simulator = FetchSimulator::new(judge);
         let mut observed = Observed {

@@ -187,6 +187,12 @@ impl<'a> HeldOutWeb<'a> {
         self.web.of[self.pages[page as usize] as usize].site
     }
 
+    /// Returns [`site_of`](Self::site_of) of each page.
+    pub(super) fn site_numbers(&self) -> Vec<u32> {
+        let pages = 0..number(self.pages.len());
+        pages.map(|page| self.site_of(page)).collect()
+    }
+
     /// Returns the length of a page's URL, in bytes.
     pub(super) fn length(&self, page: u32) -> u32 {
         self.web.of[self.pages[page as usize] as usize].length
@@ -216,9 +222,10 @@ impl<'a> HeldOutWeb<'a> {
             let quality = |facts: &PageFacts| worth.weights.quality_value(facts.quality);
             values_as_known.extend(self.facts.iter().map(quality));
         }
+        let graph = graph.map_err(web_graph_error)?;
         Ok(graph
-            .map_err(web_graph_error)?
-            .with_known(known, values_as_known))
+            .with_known(known, values_as_known)
+            .with_sites(self.site_numbers()))
     }
 
     /// Returns the sites with crawled pages by name, for plans that cover each site.

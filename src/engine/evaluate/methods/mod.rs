@@ -44,6 +44,7 @@ use crate::engine::{Bank, EngineError};
 use evaluator::{Evaluator, Figures, Grid, Observed, by_fetches};
 use held_out::BankWeb;
 use seedbank_algorithms::cover::global::HELD_OUT_ONE_IN;
+use seedbank_algorithms::crawl_limits::CrawlLimits;
 use seedbank_algorithms::evaluate::Estimate;
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::PageId;
@@ -67,6 +68,7 @@ pub(super) fn run(
         None => None,
     };
     let own = stored.as_ref().map(|(_, options)| options);
+    let limits = own.and_then(|options| options.crawl).unwrap_or_default();
     let by_pagerank = request.value.value_by == Some(ValueBy::Pagerank);
     let goal = request
         .goal
@@ -94,7 +96,7 @@ pub(super) fn run(
             constraints: None,
         });
     }
-    contenders.extend(Contender::plans(&value));
+    contenders.extend(Contender::plans(&value, limits));
     contenders.extend(Contender::baselines());
     let state = state(store)?;
     let resolved = ResolvedRequest {
@@ -107,6 +109,7 @@ pub(super) fn run(
         since: request.since,
         subject: None,
         measure: Measure::of_goal(goal),
+        limits,
     };
     let web = BankWeb::load(store, views.naming.sites, watch)?;
     let comparison = compare(store, &web, &state, resolved, watch)?;
@@ -161,6 +164,7 @@ pub(super) fn evaluate_list(
         .as_ref()
         .map(PlanOptions::value_parameters)
         .unwrap_or_default();
+    let limits = single.plan.as_ref().and_then(|plan| plan.crawl);
     let request = ResolvedRequest {
         contenders: Vec::new(),
         value,
@@ -175,6 +179,7 @@ pub(super) fn evaluate_list(
         since: None,
         subject: Some(single.list.to_owned()),
         measure: Measure::of_goal(single.plan.as_ref().and_then(|plan| plan.goal)),
+        limits: limits.unwrap_or_default(),
     };
     let web = BankWeb::load(&views.reader, views.naming.sites, watch)?;
     let numbers = web.numbers(single.pages)?;
@@ -194,7 +199,7 @@ pub(super) fn evaluate_list(
     };
     let mut contenders = vec![subject];
     if single.methods {
-        contenders.extend(Contender::plans(&request.value));
+        contenders.extend(Contender::plans(&request.value, request.limits));
     }
     contenders.extend(Contender::baselines());
     compare(
@@ -222,6 +227,8 @@ struct ResolvedRequest {
     /// The evaluated list; `None` for the best plan.
     subject: Option<String>,
     measure: Measure,
+    /// Limits of the crawls.
+    limits: CrawlLimits,
 }
 
 fn compare(
@@ -252,6 +259,7 @@ fn compare(
     };
     let worth = worth(&request.value)?;
     let evaluator = Evaluator::new(web, &worth, &request.contenders, &grid, watch)?;
+    let evaluator = evaluator.with_limits(request.limits);
     let cells = (request.contenders.len() * grid.seeds.len() * grid.budgets.len()) as u64;
     let start_stage = |name: &str| watch.stage(name, Some(cells));
     // First with everything known, then with pages held out.

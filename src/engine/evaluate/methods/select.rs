@@ -24,6 +24,7 @@ use seedbank_algorithms::cover::{
     self, Choice, Seats, Share, Site, apportion, order_by_score, pagerank_weight, random_order,
     select_chosen, value_weight,
 };
+use seedbank_algorithms::crawl_limits::CrawlLimits;
 use seedbank_algorithms::evaluate::harmonic;
 use seedbank_algorithms::graph::{NONE, number};
 use seedbank_algorithms::watch::Watch;
@@ -52,12 +53,9 @@ fn by_cores(
     watch: &dyn Watch,
 ) -> Result<Vec<u32>, EngineError> {
     let graph = held_out.hub_graph(plan)?;
-    let site_of: Vec<u32> = (0..number(held_out.pages.len()))
-        .map(|page| held_out.site_of(page))
-        .collect();
     let mut rules = CoreRules {
         policy,
-        site_of,
+        site_of: held_out.site_numbers(),
         left: plan.params.seeds,
     };
     let graph = whole_graph(graph, &plan.params);
@@ -401,11 +399,12 @@ impl Contender {
         }
     }
 
-    /// Returns a plan for every goal and for every other method, with these values of pages. The goals
-    /// discovery and importance have their own.
-    pub(super) fn plans(value: &PlanOptions) -> Vec<Self> {
+    /// Returns a plan for every goal and for every other method, with these values of pages, those with a budget for
+    /// a crawl with these limits. The goals discovery and importance have their own values.
+    pub(super) fn plans(value: &PlanOptions, limits: CrawlLimits) -> Vec<Self> {
         let plan = |list: &str, options: PlanOptions| {
             let mut options = new_plan(options);
+            options.crawl = options.budget.map(|_| limits);
             // As a refresh tunes, but not longer on a web with more links: plans are tuned each time that pages are
             // held out.
             options.tune_visits = options.budget.map(|_| TUNE_VISITS);
@@ -599,7 +598,7 @@ impl Constraints {
         let is_crawled = |at: &u32| *at != NONE && held_out.crawled[*at as usize];
         let pages = || 0..number(held_out.pages.len());
         let per_site = self.max_per_site.map(|most| Cap {
-            group: pages().map(|page| held_out.site_of(page)).collect(),
+            group: held_out.site_numbers(),
             most,
         });
         let domain = |page: u32| self.domains[held_out.site_of(page) as usize];

@@ -302,7 +302,9 @@ pub(crate) fn judge(
     let draws = draws.min(fewer_draws.max(MIN_DRAWS));
     let sources = (HARMONIC_VISITS / links).clamp(MIN_SOURCES, MAX_SOURCES);
     let worth = worth(&plan.value_parameters())?;
-    let evaluator = Evaluator::new(&web, &worth, &contenders, &grid, watch)?.with_sources(sources);
+    let evaluator = Evaluator::new(&web, &worth, &contenders, &grid, watch)?
+        .with_sources(sources)
+        .with_limits(plan.crawl.unwrap_or_default());
     let measure = Measure::of_goal(plan.goal);
     let rng_seed = plan.rng_seed.unwrap_or(0);
     // The figures of every contender, by draw.

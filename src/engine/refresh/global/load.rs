@@ -98,7 +98,7 @@ impl LoadedWeb {
         Ok(Self {
             ranks,
             rank_visits,
-            ..pages.into_web(graph, constraints)?
+            ..pages.into_web(graph, constraints, choice)?
         })
     }
 
@@ -115,7 +115,7 @@ impl LoadedWeb {
         communicator: &Arc<dyn Communicator>,
         owners: &[usize],
     ) -> Result<Self> {
-        LoadedShare::load(context, &**communicator, owners)?.into_web(communicator)
+        LoadedShare::load(context, &**communicator, owners)?.into_web(communicator, context.plan)
     }
 }
 
@@ -188,7 +188,11 @@ impl LoadedShare {
     }
 
     /// Builds the graph. All processes call it at the same time.
-    fn into_web(self, communicator: &Arc<dyn Communicator>) -> Result<LoadedWeb> {
+    fn into_web(
+        self,
+        communicator: &Arc<dyn Communicator>,
+        choice: &WebChoice,
+    ) -> Result<LoadedWeb> {
         let mut pages = self.pages;
         let GhostLists { counts, mirrors } = self.ghosts;
         let share = WebShare::new(Arc::clone(communicator), self.numbers, &counts, mirrors);
@@ -196,7 +200,7 @@ impl LoadedShare {
         let values = std::mem::take(&mut pages.values);
         let may_be_seed = pages.may_be_seed();
         let graph = WebGraph::from_share(values, self.successors, &may_be_seed, share)?;
-        pages.into_web(graph.map_err(web_graph_error)?, self.constraints)
+        pages.into_web(graph.map_err(web_graph_error)?, self.constraints, choice)
     }
 }
 
@@ -279,14 +283,23 @@ impl PageLists {
     }
 
     /// Returns the web, without PageRank.
-    fn into_web(self, graph: WebGraph, constraints: Constraints) -> Result<LoadedWeb> {
+    fn into_web(
+        self,
+        graph: WebGraph,
+        constraints: Constraints,
+        choice: &WebChoice,
+    ) -> Result<LoadedWeb> {
         let known: Vec<bool> = self.marks.iter().map(|of| !of.crawled).collect();
         let Constraints { pins, caps } = constraints;
-        let graph = graph.with_constraints(pins, caps);
+        let graph = graph
+            .with_constraints(pins, caps)
+            .map_err(web_graph_error)?;
+        let mut graph = graph.with_known(known, self.values_as_known);
+        if choice.crawl.per_site.is_some() {
+            graph = graph.with_sites(site_numbers(&self.ids));
+        }
         Ok(LoadedWeb {
-            graph: graph
-                .map_err(web_graph_error)?
-                .with_known(known, self.values_as_known),
+            graph,
             pages: self.ids,
             marks: self.marks,
             ranks: Vec::new(),
@@ -317,6 +330,16 @@ fn positions_of(web: &[PageId], pages: &[PageId]) -> Vec<(u32, u32)> {
         .collect();
     found.sort_unstable();
     found
+}
+
+/// Numbers the sites of pages from 0, in the order of their first pages. Returns the number of the site of each page.
+fn site_numbers(pages: &[PageId]) -> Vec<u32> {
+    let mut numbers: HashMap<SiteId, u32> = HashMap::new();
+    let sites = pages.iter().map(|page| {
+        let next = number(numbers.len());
+        *numbers.entry(page.site()).or_insert(next)
+    });
+    sites.collect()
 }
 
 /// The number of the domain of each site.
