@@ -18,7 +18,7 @@ const PERCENT: u64 = decimal::UNIT.unsigned_abs();
 /// The error for a text that is not a list of limits.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "expected `none`, or limits separated by commas: per-site=N or per-site=P%, and depth=D; found {0:?}"
+    "expected `none`, or limits separated by commas: per-site=N or per-site=P%, and depth=D, found {0:?}"
 )]
 pub struct BadCrawlLimits(pub String);
 

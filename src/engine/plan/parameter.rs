@@ -3,8 +3,9 @@
 
 use std::fmt;
 use std::ops::{Bound, RangeBounds};
+use std::str::FromStr;
 
-use super::{Goal, Method, Pages, Scope};
+use super::{CrawlLimits, Goal, Method, Pages, Scope};
 use crate::engine::error::{Family, PlanError};
 use crate::engine::policy::{Limit, List};
 use schemars::JsonSchema;
@@ -291,18 +292,22 @@ macro_rules! whole_numbers {
 
 whole_numbers!(u32, u64);
 
+/// Parses a value. The error leaves out the text, which whoever passes it knows.
+fn read_text<T: FromStr<Err: fmt::Display>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|e: T::Err| {
+        let problem = e.to_string();
+        let found = format!(", found {text:?}");
+        problem.strip_suffix(&found).unwrap_or(&problem).to_owned()
+    })
+}
+
 macro_rules! parsed {
     ($($type:ty, $kind:ident, $number:expr);+) => {$(
         impl ParameterType for $type {
             const KIND: ValueKind = ValueKind::$kind;
             const NUMBER: Option<[&'static str; 2]> = $number;
             fn read(text: &str) -> Result<Self, String> {
-                text.parse().map_err(|e| {
-                    // Whoever passes the text knows it.
-                    let problem = format!("{e}");
-                    let found = format!(", found {text:?}");
-                    problem.strip_suffix(&found).unwrap_or(&problem).to_owned()
-                })
+                read_text(text)
             }
         }
     )+};
@@ -322,6 +327,16 @@ impl ParameterType for Limit {
 
     fn removes_stored(&self) -> bool {
         *self == Self::None
+    }
+}
+
+impl ParameterType for CrawlLimits {
+    fn read(text: &str) -> Result<Self, String> {
+        read_text(text)
+    }
+
+    fn removes_stored(&self) -> bool {
+        *self == Self::default()
     }
 }
 

@@ -221,13 +221,11 @@ parameters! {
         /// With `budget`: limits of the crawl, separated by commas: `per-site=N` or `per-site=P%`, the maximum
         /// number of pages of a site or its part of `budget`, and `depth=D`, the maximum number of links from a
         /// seed; `none` removes the limits. Tuning and the verdict simulate this crawl.
-        crawl: CrawlLimits = value("LIMITS")
-            .default(CrawlLimits::default())
-            .clears(|limits, stored| {
-                if stored.crawl.unwrap_or_default() != *limits {
-                    stored.clear_tuning();
-                }
-            });
+        crawl: CrawlLimits = value("LIMITS").clears(|limits, stored| {
+            if stored.crawl.unwrap_or_default() != *limits {
+                stored.clear_tuning();
+            }
+        });
         /// With `budget`: maximum number of page visits of tuning. Hops at which a search from every
         /// page takes more than a 32nd of it are not tried.
         tune_visits: u64 = value("N").default_is(&format!(

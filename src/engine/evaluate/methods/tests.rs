@@ -32,7 +32,7 @@ fn plans() -> Vec<PlanOptions> {
         value_known: Some("0.25".parse().unwrap()),
         ..PlanOptions::default()
     };
-    let mut plans: Vec<PlanOptions> = Contender::plans(&value)
+    let mut plans: Vec<PlanOptions> = Contender::plans(&value, CrawlLimits::default())
         .iter()
         .filter_map(|contender| contender.parameters(12, 60))
         .collect();
@@ -179,7 +179,8 @@ fn a_plan_is_evaluated_by_lists_selected_without_held_out_pages() {
         (comparison.seeds, comparison.budgets),
         (vec![2, 5], vec![20, 100])
     );
-    let all = Contender::plans(&PlanOptions::default()).len() + Baseline::ALL.len();
+    let all = Contender::plans(&PlanOptions::default(), CrawlLimits::default()).len()
+        + Baseline::ALL.len();
     assert_eq!(comparison.lists.len(), 4 * all);
     let crawled = found.state.crawled;
     assert_eq!(comparison.held_out, crawled / 10);
