@@ -3670,8 +3670,6 @@ class StateView(TypedDict):
 
 
 class Status(TypedDict):
-    """Output of `seedbank status --format json`."""
-
     format: str
     """The format of the bank."""
     site_mode: SiteMode
