@@ -11,6 +11,7 @@ mod crawl;
 mod crawl_answers;
 mod distances;
 mod graph_structure;
+mod hub_draws;
 mod judged_refresh;
 mod methods;
 mod next;
