@@ -11,7 +11,7 @@
 //! | [`watch`] | progress and interruption, reads that wait, likewise shared |
 //! | [`log_rate`] | limits log lines that strangers can cause, likewise shared |
 //! | [`yields`] | what fetches brought, and the new links that the next one is expected to bring |
-//! | [`statistics`] | random samples, means with their errors |
+//! | [`statistics`] | random samples, means with their errors, power laws |
 //! | [`graph`] | read-only graphs in memory |
 //! | [`rank`] | certified HITS, and PageRank |
 //! | [`cores`] | dense bipartite cores and their seeds |

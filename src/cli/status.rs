@@ -1,10 +1,14 @@
 //! `status`: prints what a bank contains.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::answers::{Table, refusal, verdict_ratio};
+use seedbank::answers::{Cell, Table, refusal, verdict_ratio, with_error};
 use seedbank::display::{counted, escape_controls};
+use seedbank::engine::evaluate::{
+    DegreeDistribution, DegreeKind, Estimate, GraphStructure, SiteClass, StructureRequest,
+};
 use seedbank::engine::maintenance::TableGroup;
 use seedbank::engine::query::{
     Balance, Division, LastBatch, PlanView, SeedStates, Status, TableSize,
@@ -14,12 +18,13 @@ use seedbank::ingest::{SiteMode, UrlRules};
 use super::failure::CliError;
 use super::output::MetricsArgs;
 use super::session::{Outcome, Session};
-use super::values::{FormatArgs, human_age, human_bytes, kind_name, time};
+use super::values::{FormatArgs, human_age, human_bytes, integer, kind_name, state_line, time};
 
 const EXAMPLES: &str = "\
 Examples:
   seedbank status bank
   seedbank status bank --sizes
+  seedbank status bank --graph
   seedbank status bank --format json | jq .crawled
   seedbank status bank --metrics /var/lib/node_exporter/seedbank.prom";
 
@@ -38,6 +43,23 @@ pub(super) struct StatusArgs {
     /// also contains overwritten data.
     #[arg(long)]
     sizes: bool,
+    /// Print the structure of the graph instead: degrees, strongly connected components of sites, distances
+    ///
+    /// These are the tables in which the papers describe their data. A power law is fitted to each distribution of
+    /// degrees as by Clauset, Shalizi and Newman (2009). The graph, which is all crawled and known pages with all
+    /// their links, is held in memory.
+    #[arg(long, conflicts_with = "sizes")]
+    graph: bool,
+    /// With --graph: number of pages to estimate the average distance from
+    #[arg(long, value_name = "N", requires = "graph", hide_short_help = true,
+        default_value_t = StructureRequest::default().samples,
+        value_parser = integer::<u32>(0..=u32::MAX))]
+    samples: u32,
+    /// With --graph: seed of the random sample
+    #[arg(long, value_name = "N", requires = "graph", hide_short_help = true,
+        default_value_t = StructureRequest::default().rng_seed,
+        value_parser = integer::<u64>(0..=u64::MAX))]
+    rng_seed: u64,
     #[command(flatten)]
     metrics: MetricsArgs,
     #[command(flatten)]
@@ -48,9 +70,17 @@ pub(super) fn run(args: &StatusArgs, session: &Session) -> Result<Outcome, CliEr
     args.metrics.check(&args.bank)?;
     let status = session.bank(&args.bank).status()?;
     args.metrics.write_text(&args.bank, &status.metrics())?;
-    args.format
-        .format
-        .print(&status, |status| text(status, args.sizes))?;
+    let format = args.format.format;
+    if args.graph {
+        let request = StructureRequest {
+            samples: args.samples,
+            rng_seed: args.rng_seed,
+        };
+        let found = session.with_bank(&args.bank, |bank| bank.graph_structure(&request))?;
+        format.print(&found, graph_text)?;
+    } else {
+        format.print(&status, |status| text(status, args.sizes))?;
+    }
     Ok(Outcome::Done)
 }
 
@@ -295,4 +325,120 @@ fn sizes(status: &Status, total: u64) -> String {
         );
     }
     text
+}
+
+/// Formats the structure of the graph as text.
+fn graph_text(found: &GraphStructure) -> String {
+    let mut text = state_line(&found.state) + "\ndegrees: links per page\n";
+    let table = Table::of("degrees", "", &found.degrees)
+        .word("degree", "degree", |of| degree_name(of.kind))
+        .number("pages", "pages", |of| of.pages)
+        .optional("mean", "mean", |of| of.mean)
+        .decimals(2)
+        .number("max", "largest", |of| of.max)
+        .estimate("exponent", "exponent", 3, |of| {
+            of.power_law.map(|law| Estimate {
+                mean: law.exponent,
+                standard_error: Some(law.standard_error),
+            })
+        })
+        .optional("min", "from", |of| of.power_law.map(|law| law.min))
+        .optional("tail", "pages from there", |of| {
+            of.power_law.map(|law| law.observations)
+        })
+        .optional("distance", "KS distance", |of| {
+            of.power_law.map(|law| law.distance)
+        })
+        .decimals(4);
+    text.push_str(&table.done().aligned());
+    text.push_str(
+        "exponents by discrete maximum likelihood; each tail begins where its Kolmogorov-Smirnov (KS) distance\n\
+         is smallest (Clauset, Shalizi and Newman 2009)\n\npages by degree\n",
+    );
+    text.push_str(&pages_by_degree(&found.degrees));
+    let components = &found.components;
+    for (what, classes) in [
+        ("crawled pages", &components.by_pages),
+        ("components", &components.by_components),
+    ] {
+        append_line!(text, "\nsites by number of {what}");
+        text.push_str(&sites_by_class(what, classes));
+    }
+    text.push_str("\nstrongly connected components of sites, by number of crawled pages\n");
+    let table = Table::of("components", "", &components.by_size)
+        .word("class", "pages", |of| range(of.from, of.to))
+        .number("components", "components", |of| of.components)
+        .number("pages", "their pages", |of| of.pages);
+    text.push_str(&table.done().aligned());
+    let distance = &found.distance;
+    append_line!(
+        text,
+        "\naverage distance between pages with a path: {} links, from {} of {} with links (--rng-seed {})",
+        distance
+            .mean
+            .map_or_else(|| "-".to_owned(), |mean| with_error(mean, 3)),
+        distance.samples,
+        counted(distance.sources, "page"),
+        found.rng_seed
+    );
+    if let Some(reached) = distance.reached {
+        append_line!(
+            text,
+            "a page with links reaches {} % of the others",
+            with_error(reached.times(100.0), 2)
+        );
+    }
+    text
+}
+
+fn degree_name(kind: DegreeKind) -> &'static str {
+    match kind {
+        DegreeKind::In => "in",
+        DegreeKind::Out => "out, of crawled pages",
+        DegreeKind::InterSiteIn => "in, from other sites",
+        DegreeKind::InterSiteOut => "out, to other sites",
+    }
+}
+
+/// Formats the classes of all degrees as one table.
+fn pages_by_degree(degrees: &[DegreeDistribution]) -> String {
+    let mut classes: BTreeMap<(u64, u64), Vec<u64>> = BTreeMap::new();
+    for (at, of) in degrees.iter().enumerate() {
+        for class in &of.by_degree {
+            let pages = classes.entry((class.from, class.to)).or_default();
+            pages.resize(degrees.len(), 0);
+            pages[at] = class.pages;
+        }
+    }
+    let mut table =
+        Table::of("classes", "", &classes)
+            .word("degree", "degree", |((from, to), _)| range(*from, *to));
+    for (at, of) in degrees.iter().enumerate() {
+        table = table.shown(degree_name(of.kind), |(_, pages)| pages[at]);
+    }
+    table.done().aligned()
+}
+
+/// Formats classes of sites by the number of what their titles say.
+fn sites_by_class(what: &str, classes: &[SiteClass]) -> String {
+    let table = Table::of("sites", "", classes)
+        .word("class", what, |of| range(of.from, of.to))
+        .number("sites", "sites", |of| of.sites)
+        .number("pages", "their pages", |of| of.pages)
+        .number("components", "their components", |of| of.components)
+        .number("largest", "largest, mean % of pages", |of| of.largest)
+        .percent(1)
+        .number("without_majority", "sites with at most half in it", |of| {
+            of.without_majority
+        });
+    table.done().aligned()
+}
+
+/// Formats the bounds of a class.
+fn range(from: u64, to: u64) -> Cell {
+    if from == to {
+        from.into()
+    } else {
+        format!("{from}-{to}").into()
+    }
 }

@@ -11,6 +11,7 @@ pub(super) use seedbank::clock::time;
 pub(super) use seedbank::display::{age as human_age, bytes as human_bytes};
 use seedbank::display::{counted, parse_count};
 use seedbank::engine::Which;
+use seedbank::engine::evaluate::StateView;
 use seedbank::engine::maintenance::BackupSummary;
 use seedbank::engine::query::PageState;
 use seedbank::engine::refresh::RefreshId;
@@ -172,6 +173,17 @@ pub(super) fn percent(text: &str) -> Result<f64, String> {
 pub(super) fn time_of(text: &str) -> Result<u64, String> {
     let time = parse_timestamp(text.trim()).map_err(|error| error.to_string())?;
     u64::try_from(time.micros / 1_000_000).map_err(|_| "expected a time after 1970".to_owned())
+}
+
+/// Formats the state as one line.
+pub(super) fn state_line(state: &StateView) -> String {
+    format!(
+        "state after batch {}: {} ({} crawled), {}\n",
+        state.batch,
+        counted(state.pages, "page"),
+        state.crawled,
+        counted(state.links, "link")
+    )
 }
 
 /// Returns a parser for whole numbers within a range, written as [`parse_count`] reads them.

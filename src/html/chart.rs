@@ -143,6 +143,32 @@ fn spread(preferred: &[f64], low: f64, high: f64) -> Vec<f64> {
 /// Draws a line chart. `names` is the width for the names at the right. If `most` is given, error bars are
 /// clipped to 0 and `most`.
 pub(crate) fn lines(frame: &Frame<'_>, series: &[Series], names: f64, most: Option<f64>) -> String {
+    draw(frame, series, names, most, false)
+}
+
+/// As [`lines`], of positive numbers without errors, on a logarithmic vertical axis from 1 to a power of ten.
+pub(crate) fn log_lines(frame: &Frame<'_>, series: &[Series], names: f64) -> String {
+    let logarithm = |point: &Point| Point {
+        y: point.y.max(1.0).log10(),
+        ..*point
+    };
+    let of_line = |line: &Series| Series {
+        name: line.name.clone(),
+        look: line.look,
+        points: line.points.iter().map(logarithm).collect(),
+    };
+    let series: Vec<Series> = series.iter().map(of_line).collect();
+    draw(frame, &series, names, None, true)
+}
+
+/// Draws a line chart; `is_log` says that numbers are decimal logarithms of those on the axis.
+fn draw(
+    frame: &Frame<'_>,
+    series: &[Series],
+    names: f64,
+    most: Option<f64>,
+    is_log: bool,
+) -> String {
     let right = WIDTH - names;
     let points = || series.iter().flat_map(|line| &line.points);
     let xs = points().map(|point| point.x);
@@ -156,7 +182,12 @@ pub(crate) fn lines(frame: &Frame<'_>, series: &[Series], names: f64, most: Opti
     let (low, high) = bounds.fold((0.0_f64, 0.0_f64), |(low, high), y| {
         (low.min(y), high.max(y))
     });
-    let ys = ticks(low, high, 5.0);
+    let ys = if is_log {
+        let next = |power: &f64| (*power < high.max(1.0)).then_some(power + 1.0);
+        std::iter::successors(Some(0.0), next).collect()
+    } else {
+        ticks(low, high, 5.0)
+    };
     let (low, high) = (ys[0], ys[ys.len() - 1]);
     let bottom = HEIGHT - BOTTOM;
     let x_of = |x: f64| {
@@ -175,7 +206,8 @@ pub(crate) fn lines(frame: &Frame<'_>, series: &[Series], names: f64, most: Opti
     for &y in &ys {
         let class = if y == 0.0 { "zero" } else { "grid" };
         stroke(&mut out, class, (LEFT, y_of(y)), (right, y_of(y)));
-        label(&mut out, LEFT - 5.0, y_of(y) + 4.0, "end", &tick(y));
+        let number = if is_log { 10_f64.powf(y) } else { y };
+        label(&mut out, LEFT - 5.0, y_of(y) + 4.0, "end", &tick(number));
     }
     // The width of the longest number with a margin.
     let step = LETTER * (tick(last).chars().count() + 1) as f64;

@@ -66,6 +66,40 @@ fn points_are_drawn_at_the_positions_of_the_axes() {
 }
 
 #[test]
+fn a_logarithmic_axis_has_powers_of_ten() {
+    let frame = Frame {
+        id: "c",
+        title: "",
+        description: "",
+        x: "",
+        y: "",
+    };
+    let points = [1.0, 100.0, 9000.0].map(|y| Point {
+        x: y,
+        y,
+        error: 0.0,
+    });
+    let line = Series {
+        name: String::new(),
+        look: 0,
+        points: points.into(),
+    };
+    let drawn = log_lines(&frame, &[line], 80.0);
+    for power in ["1", "10", "100", "1,000", "10k"] {
+        assert!(
+            drawn.contains(&format!(">{power}</text>")),
+            "{power}: {drawn}"
+        );
+    }
+    // 1 is at the foot of the axis, 100 at half its height.
+    assert!(
+        drawn.contains("52.0,206.0 ") && drawn.contains(",118.0 "),
+        "{drawn}"
+    );
+    assert!(log_lines(&frame, &[], 80.0).ends_with("</svg>"));
+}
+
+#[test]
 fn numbers_of_an_axis_fit() {
     assert_eq!(whole_steps(1.0, 11.0, 20.0).len(), 11);
     assert_eq!(

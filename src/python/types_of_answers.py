@@ -40,7 +40,7 @@ ANSWERS = {
     ("refresh", "a dry run"): "DryRun",
     ("search", None): "SearchResult",
     ("site-facts", None): "SiteFacts",
-    ("status", None): "Status",
+    ("status", "the status"): "Status",
     ("undo", None): "UndoReport",
 }
 

@@ -1,6 +1,7 @@
 //! The figures of the experiments: crawls by depth, coverage, and distances between cores as a map.
 
 use super::Report;
+use super::core_figures::by_difference;
 use super::verdict::{self, is_own_method};
 
 use crate::engine::evaluate::{
@@ -33,7 +34,10 @@ pub(super) fn figures(report: &Report) -> Vec<Figure> {
     if covers_sites(report) {
         all.extend(coverage_figures(report));
     }
-    all.extend(report.distances.as_ref().map(distance_figure));
+    if let Some(found) = &report.distances {
+        all.push(distance_figure(found));
+        all.extend(by_difference(&found.distances, found.graph.mean));
+    }
     all
 }
 
@@ -353,11 +357,13 @@ fn covered(
 /// The limit of percentages of the web.
 const WHOLE: Option<f64> = Some(100.0);
 
-/// A number at one depth, from the seeds and from random pages; `None` without pages at that depth.
+/// A number at one depth, from the seeds, from random pages, and from random hubs of the seeds' cores; `None` without
+/// pages at that depth, or without cores.
 struct Pair {
     depth: u32,
     seeds: Option<f64>,
     random: Option<Estimate>,
+    hubs: Option<Estimate>,
 }
 
 /// The figures on a crawl.
@@ -369,29 +375,32 @@ fn crawl_figures(crawl: &CrawlEvaluation) -> [Figure; 3] {
     ]
 }
 
-/// Draws the lines of the seeds and of random pages; `limit` is the greatest possible number.
+/// Draws the lines of the seeds, of random pages and of random hubs; `limit` is the greatest possible number.
 fn pair_chart(id: &str, title: &str, y: &str, pairs: &[Pair], limit: Option<f64>) -> String {
     let seeds = |pair: &Pair| Some(Point::at(pair.depth, pair.seeds?, 0.0));
-    let random = |pair: &Pair| {
-        let random = pair.random?;
-        Some(Point::at(pair.depth, random.mean, random.error()))
+    let drawn = |name: &str, look, of: fn(&Pair) -> Option<Estimate>| Series {
+        name: name.to_owned(),
+        look,
+        points: pairs
+            .iter()
+            .filter_map(|pair| of(pair).map(|of| Point::at(pair.depth, of.mean, of.error())))
+            .collect(),
     };
-    let series = [
+    let mut series = vec![
         Series {
             name: "these seeds".to_owned(),
             look: 0,
             points: pairs.iter().filter_map(seeds).collect(),
         },
-        Series {
-            name: "random".to_owned(),
-            look: 1,
-            points: pairs.iter().filter_map(random).collect(),
-        },
+        drawn("random", 1, |pair| pair.random),
     ];
+    if pairs.iter().any(|pair| pair.hubs.is_some()) {
+        series.push(drawn("random hubs", 2, |pair| pair.hubs));
+    }
     let frame = Frame {
         id,
         title,
-        description: "Two lines over the depth of the crawl, from the seeds and from random pages; the table below has the numbers.",
+        description: "Lines over the depth of the crawl, from the seeds, from random pages and, for cores, from random hubs; the table below has the numbers.",
         x: "depth (links from the nearest seed)",
         y,
     };
@@ -409,6 +418,7 @@ fn pages_found(crawl: &CrawlEvaluation) -> Figure {
         depth: found.depth,
         seeds: Some(share * found.pages as f64),
         random: Some(found.random.pages.times(share)),
+        hubs: found.hubs.map(|hubs| hubs.pages.times(share)),
     };
     let pairs: Vec<Pair> = crawl.depths.iter().map(pair).collect();
     let title = "Pages that a crawl finds";
@@ -424,17 +434,23 @@ fn pages_found(crawl: &CrawlEvaluation) -> Figure {
             format_args!(" {died} since they were selected."),
         );
     }
+    let has_hubs = crawl.depths.iter().any(|found| found.hubs.is_some());
+    if has_hubs {
+        about.push_str(" Random hubs are of the same cores, as many as there are seeds.");
+    }
     let rows = crawl.depths.iter().map(|found| {
-        vec![
+        let mut row = vec![
             found.depth.to_string(),
             found.pages.whole(),
             found.random.pages.with_error(),
             times(found.pages as f64, found.random.pages),
             found.value.short(),
             found.random.value.with_error(),
-        ]
+        ];
+        row.extend(has_hubs.then(|| optional(found.hubs.map(|hubs| hubs.pages))));
+        row
     });
-    let heads = [
+    let mut heads = vec![
         "Depth (links)",
         "Found so far (pages)",
         "From random (pages)",
@@ -442,6 +458,7 @@ fn pages_found(crawl: &CrawlEvaluation) -> Figure {
         "Value at this depth",
         "Value from random",
     ];
+    heads.extend(has_hubs.then_some("From random hubs (pages)"));
     let y = "pages found up to this depth (% of the web)";
     let chart = pair_chart("pages", title, y, &pairs, WHOLE);
     Figure::open(title, about, chart, &heads, rows.collect())
@@ -469,6 +486,7 @@ fn pagerank_found(crawl: &CrawlEvaluation) -> Figure {
             depth: found.depth,
             seeds: Some(seeds),
             random: Some(random),
+            hubs: None,
         });
         rows.push(vec![
             found.depth.to_string(),
@@ -498,25 +516,33 @@ fn mean_pagerank(crawl: &CrawlEvaluation) -> Figure {
         depth: found.depth,
         seeds: found.mean_pagerank.map(|rank| rank * web),
         random: found.random.mean_pagerank.map(|rank| rank.times(web)),
+        hubs: found
+            .hubs
+            .and_then(|hubs| hubs.mean_pagerank)
+            .map(|rank| rank.times(web)),
     };
     let pairs: Vec<Pair> = crawl.depths.iter().map(pair).collect();
     let number = |number: Option<f64>| number.map_or_else(|| "–".to_owned(), Measure::short);
+    let has_hubs = pairs.iter().any(|pair| pair.hubs.is_some());
     let rows = crawl.depths.iter().zip(&pairs).map(|(found, pair)| {
-        vec![
+        let mut row = vec![
             found.depth.to_string(),
             number(pair.seeds),
             optional(pair.random),
             number(found.spam_share.map(|share| share * 100.0)),
             optional(found.random.spam_share.map(|share| share.times(100.0))),
-        ]
+        ];
+        row.extend(has_hubs.then(|| optional(pair.hubs)));
+        row
     });
-    let heads = [
+    let mut heads = vec![
         "Depth (links)",
         "PageRank (times the average page)",
         "From random (times)",
         "Spam (% of pages)",
         "From random (%)",
     ];
+    heads.extend(has_hubs.then_some("PageRank from random hubs (times)"));
     let title = "Mean PageRank of the pages that a crawl finds";
     let about = "By depth; 1 is the average page of this web.";
     let y = "mean PageRank of new pages (× average page)";

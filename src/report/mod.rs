@@ -8,6 +8,7 @@
 //! seeds.js        searches and sorts the list; the page is complete without it
 //! verdict.rs      whether the seeds are worth it
 //! experiments.rs  figures of the experiments
+//! core_figures.rs the papers' figures on cores
 //! html/           templates: page.html with its sections, on top of those in src/html
 //! ```
 //!
@@ -16,6 +17,7 @@
 //! report gives the same bytes, without the time of day or the name of the machine.
 
 mod answers;
+mod core_figures;
 mod experiments;
 mod gather;
 mod page;

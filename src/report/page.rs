@@ -6,6 +6,7 @@ use askama::Template;
 use serde_json::Value as Json;
 
 use super::answers::{CoreSummary, Report, ReportSeed};
+use super::core_figures;
 use super::experiments;
 use super::gather::WITH_MEMBERS;
 use super::seeds;
@@ -57,6 +58,7 @@ pub fn page(report: &Report, json: &str, commands: &Commands) -> String {
         dead: report.seeds.iter().filter(|s| s.dead.is_some()).count(),
         verdict: verdict(report),
         fetched: experiments::by_fetches(report),
+        core_sizes: core_figures::sizes(&report.cores),
         figures: experiments::figures(report),
         other_figures: experiments::other_figures(report),
     };
@@ -80,6 +82,8 @@ struct Page<'a> {
     verdict: Verdict,
     /// The figures of value per page fetched.
     fetched: Vec<Figure>,
+    /// The sizes of the cores by iteration.
+    core_sizes: Option<Figure>,
     /// The papers' experiments that concern the plan.
     figures: Vec<Figure>,
     /// The papers' experiments on other methods.

@@ -90,6 +90,10 @@ fn a_heavy_site_is_reported_with_what_it_costs() {
     assert_eq!(found["heavy_sites"], heavy(4.5));
     // All three sites are in parts of their own.
     assert_eq!(found["largest_to_mean"], 4.5);
+    // The structure of the graph does not depend on who has it.
+    let graph = |bank| ["status", bank, "--graph", "--format", "json"];
+    let described = place.run(&graph("one")).done();
+    assert_eq!(cluster.done(&graph("BANK")), described);
     let text = place.run(&["status", "one"]).done();
     assert!(
         text.contains(

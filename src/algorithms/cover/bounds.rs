@@ -225,10 +225,10 @@ fn lower(bound: &mut [i64], found: &[i64], plus: i64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::components::Components;
     use super::super::coverage::Coverage;
     use super::super::samples::{site, within};
     use super::*;
+    use crate::graph::StrongComponents;
     use proptest::prelude::*;
 
     proptest! {
@@ -253,8 +253,9 @@ mod tests {
             }
             let covered = zeroing.then_some(CoveredBalls { distance: &coverage.distance, hops });
             let bounder = Bounder { graph: &graph, depth, residual: &residual, covered };
-            let reach = Components::new(&graph, &residual.alive);
-            let mut bound = reach.reach_bounds(&graph, &residual.values, residual.positive);
+            let links = graph.successor_lists();
+            let reach = StrongComponents::new(links, &residual.alive);
+            let mut bound = reach.reach_bounds(links, &residual.values, residual.positive);
             let mut losses = vec![0; pages as usize];
             let alive = |page: &u32| residual.alive[*page as usize];
             let middle: Vec<u32> = middle.into_iter().filter(|&p| p < pages).filter(alive).collect();

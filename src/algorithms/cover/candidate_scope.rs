@@ -2,11 +2,10 @@
 
 use std::cmp::Reverse;
 
-use super::components::{Components, NONE};
 use super::graph::SiteGraph;
 use super::params::Method;
 use super::residual::Residual;
-use crate::graph::Csr;
+use crate::graph::{Csr, NONE, StrongComponents};
 
 /// The scope of the next pick: one component for max-scc and root-scc, else the whole site.
 pub(super) struct CandidateScope {
@@ -17,7 +16,7 @@ pub(super) struct CandidateScope {
 
 /// The components, with the counts that picks change.
 struct ComponentState {
-    components: Components,
+    components: StrongComponents,
     smallest: Vec<u32>,
     weight: Vec<i64>,
     unpicked: Vec<usize>,
@@ -27,7 +26,7 @@ struct ComponentState {
 
 impl ComponentState {
     fn new(graph: &SiteGraph, residual: &Residual, unpicked: &[bool], with_roots: bool) -> Self {
-        let components = Components::new(graph, &residual.alive);
+        let components = StrongComponents::new(graph.successor_lists(), &residual.alive);
         let all = 0..components.count();
         Self {
             smallest: components.smallest(),
@@ -42,7 +41,7 @@ impl ComponentState {
                 })
                 .collect(),
             root: if with_roots {
-                components.roots(graph)
+                components.roots(graph.successor_lists())
             } else {
                 Vec::new()
             },

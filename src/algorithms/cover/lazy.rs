@@ -27,10 +27,10 @@ use std::collections::BinaryHeap;
 
 use super::argmax_search::{Argmax, BoundFilter, Key, Round, TopTwo, key};
 use super::bounds::Bounder;
-use super::components::Components;
 use super::graph::SiteGraph;
 use super::weight_bounds::WeightBounds;
 use super::weights::WeightSearch;
+use crate::graph::StrongComponents;
 use crate::graph::multi_source_bfs::BATCH_SIZE;
 use crate::watch::Interrupted;
 
@@ -99,8 +99,9 @@ impl<'a> Lazy<'a> {
         let bounder = self.bounder(round);
         let positive = &mut self.bounds.positive;
         if self.depth > 2 {
-            let components = Components::new(self.graph, &residual.alive);
-            *positive = components.reach_bounds(self.graph, &residual.values, residual.positive);
+            let links = self.graph.successor_lists();
+            let components = StrongComponents::new(links, &residual.alive);
+            *positive = components.reach_bounds(links, &residual.values, residual.positive);
             self.visits += 2 * pass(self.graph);
         }
         self.visits += bounder.lower_by_walks(positive);

@@ -17,7 +17,7 @@
 //! | `lazy`, `argmax_search`, `bounds`, `weight_bounds` | the page with the greatest weight, without a search from most pages |
 //! | `weights`, `bfs_ball` | searches, 256 at a time and one at a time |
 //! | `coverage`, `residual`, `max_out` | the pages that picks cover, zero or remove |
-//! | `components`, `baselines` | strongly connected components; orders of pages |
+//! | `baselines` | orders of pages |
 //! | [`uncovered_scores`](mod@uncovered_scores) | the scores of the pages that no pick covers |
 //! | [`global`] | selection over the whole web instead of per site |
 //! | [`reference`](mod@reference) | full recomputation at every pick, for tests |
@@ -32,7 +32,6 @@ mod baselines;
 mod bfs_ball;
 mod bounds;
 mod candidate_scope;
-mod components;
 mod coverage;
 pub mod error;
 pub mod global;

@@ -45,6 +45,12 @@ impl ForwardGraph {
         crate::graph::number(self.row_of.len())
     }
 
+    /// Returns the pages of its own site that each page links to.
+    #[must_use]
+    pub const fn intra(&self) -> &Csr {
+        &self.intra
+    }
+
     /// Whether a page has links.
     #[must_use]
     pub fn has_links(&self, page: u32) -> bool {

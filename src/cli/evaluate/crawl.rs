@@ -124,7 +124,17 @@ fn crawl_text(found: &CrawlEvaluation) -> String {
         counted(found.list.seeds, "crawled page")
     );
     let pages = found.state.pages as f64;
-    text.push_str(&crawl_table(found).aligned());
+    let table = crawl_table(found);
+    let has_hubs = found.depths.iter().any(|at| at.hubs.is_some());
+    let table = if has_hubs {
+        text.push_str(
+            "hubs: drawn at random from the cores of the seeds, mean of as many draws\n\n",
+        );
+        table
+    } else {
+        table.without(&["hub_new_pages", "hub_mean_pagerank", "hub_value"])
+    };
+    text.push_str(&table.aligned());
     if !found.top_pages.is_empty() {
         text.push_str(
             "\npages with the highest PageRank, and the depth at which the crawl reaches them\n",
@@ -180,6 +190,25 @@ fn crawl_table(found: &CrawlEvaluation) -> Table {
         .number("value", "value", |at| at.value)
         .decimals(1)
         .estimate("random_value", "random", 1, |at| at.random.value)
+        .late()
+        .estimate("hub_new_pages", "new pages, hubs", 1, |at| {
+            at.hubs.map(|hubs| hubs.new_pages)
+        })
+        .late()
+        .estimate("hub_pages", "", 0, |at| at.hubs.map(|hubs| hubs.pages))
+        .late()
+        .estimate("hub_pagerank", "", 0, |at| {
+            at.hubs.map(|hubs| hubs.pagerank)
+        })
+        .late()
+        .estimate("hub_mean_pagerank", "PageRank, hubs", 3, |at| {
+            at.hubs.and_then(|hubs| hubs.mean_pagerank)
+        })
+        .scaled(pages)
+        .late()
+        .estimate("hub_value", "value, hubs", 1, |at| {
+            at.hubs.map(|hubs| hubs.value)
+        })
         .late()
         .done()
 }

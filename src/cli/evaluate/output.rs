@@ -10,9 +10,10 @@ use crate::cli::output::{print, print_json};
 use crate::cli::session::{Outcome, Session};
 use crate::cli::url_list;
 use crate::cli::values::listed;
+pub(super) use crate::cli::values::state_line;
 use seedbank::display::{counted, escape_controls, is_or_are, readable};
 use seedbank::engine::Which;
-use seedbank::engine::evaluate::{AbsentReason, Claim, ListView, SeedList, StateView};
+use seedbank::engine::evaluate::{AbsentReason, Claim, ListView, SeedList};
 use seedbank::watch::Watch;
 
 /// The maximum number of excluded seeds that text output lists.
@@ -52,17 +53,6 @@ impl TableFormatArgs {
         }
         Ok(Outcome::Done)
     }
-}
-
-/// Formats the state as one line.
-pub(super) fn state_line(state: &StateView) -> String {
-    format!(
-        "state after batch {}: {} ({} crawled), {}\n",
-        state.batch,
-        counted(state.pages, "page"),
-        state.crawled,
-        counted(state.links, "link")
-    )
 }
 
 /// Formats a list as one line, followed by the seeds that are excluded from the experiment.

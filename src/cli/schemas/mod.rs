@@ -301,8 +301,14 @@ const FILES: &[File] = &[
     file(
         "status",
         "Seedbank status",
-        "Output of `seedbank status --format json`.",
-        &[(None, schema_of::<engine::query::Status>)],
+        "Output of `seedbank status --format json`; with --graph, the structure of the graph.",
+        &[
+            (Some("the status"), schema_of::<engine::query::Status>),
+            (
+                Some("the structure of the graph"),
+                schema_of::<engine::evaluate::GraphStructure>,
+            ),
+        ],
     ),
     file(
         "forget",

@@ -8,6 +8,7 @@ use crate::engine::plan::{Goal, NAME_PATTERN, PlanOptions};
 use schemars::JsonSchema;
 use seedbank_algorithms::cover;
 use seedbank_algorithms::evaluate::Estimate;
+use seedbank_algorithms::evaluate::distances::AverageDistance;
 use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::records::{BatchId, FetchCounts, RefreshId};
 use serde::{Deserialize, Serialize};
@@ -182,6 +183,17 @@ pub struct GraphDistance {
     pub mean: Option<Estimate>,
     /// Share of the other pages that a page with links reaches.
     pub reached: Option<Estimate>,
+}
+
+impl From<AverageDistance> for GraphDistance {
+    fn from(found: AverageDistance) -> Self {
+        Self {
+            sources: found.sources,
+            samples: found.samples,
+            mean: found.mean,
+            reached: found.reached,
+        }
+    }
 }
 
 /// Result of `evaluate coverage`.

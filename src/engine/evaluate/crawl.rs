@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::answers::{Claim, ComparedWith, CrawlRequest, ListView, SeedList, StateView};
 use super::crawl_answers::{CrawlDepth, CrawlEvaluation, RandomDepth, TopPage};
+use super::hub_draws::HubSets;
 use super::methods::{Comparison, SingleList, evaluate_list};
 use super::seed_lists::{CurrentState, Needed, find, need_seeds, resolve};
 
@@ -34,9 +35,9 @@ pub(super) fn run(
     let mut search = Search::new(&current.web);
     let found = crawl(&mut search, &current.worth, &seeds, request.depth, watch)?;
     let random = random(&current, seeds.len(), request, watch)?;
+    let hubs = random_hubs(&current, &list, &seeds, request, watch)?;
     let fetches = fetches(&current, request, &list, &seeds, watch)?;
-    let deepest = random.iter().map(Vec::len).max().unwrap_or(0);
-    let depths = depths(&current.state, &found, &random, found.len().max(deepest));
+    let depths = depths(&current.state, &found, &random, &hubs);
     Ok(CrawlEvaluation {
         state: current.state,
         claims: claims(&depths),
@@ -94,14 +95,46 @@ fn random(
         .collect();
     let count = u32::try_from(crawled.len()).unwrap_or(u32::MAX);
     watch.stage("random draws", Some(request.draws.into()));
+    let drawn = |at: u32| {
+        let drawn = draw("crawl", request.rng_seed, at.into(), count, seeds);
+        drawn.iter().map(|&at| crawled[at as usize]).collect()
+    };
+    crawl_draws(current, request, drawn, watch)
+}
+
+/// Crawls from hubs of the cores of the seeds, drawn at random; nothing if the seeds have no cores.
+fn random_hubs(
+    current: &CurrentState,
+    list: &ListView,
+    seeds: &[u32],
+    request: &CrawlRequest,
+    watch: &dyn Watch,
+) -> Result<Vec<Vec<Tally>>, EngineError> {
+    let Some(refresh) = list.refresh else {
+        return Ok(Vec::new());
+    };
+    let sets = HubSets::of(current, refresh, seeds)?;
+    if sets.is_empty() {
+        return Ok(Vec::new());
+    }
+    watch.stage("random hubs", Some(request.draws.into()));
+    let drawn = |at| sets.draw(request.rng_seed, at);
+    Ok(crawl_draws(current, request, drawn, watch)?)
+}
+
+/// Crawls from each of the drawn sets of seeds, in parallel.
+fn crawl_draws(
+    current: &CurrentState,
+    request: &CrawlRequest,
+    drawn: impl Fn(u32) -> Vec<u32> + Sync,
+    watch: &dyn Watch,
+) -> Result<Vec<Vec<Tally>>, Interrupted> {
     (0..request.draws)
         .into_par_iter()
         .map_init(
             || Search::new(&current.web),
             |search, at| {
-                let drawn = draw("crawl", request.rng_seed, at.into(), count, seeds);
-                let drawn: Vec<u32> = drawn.iter().map(|&at| crawled[at as usize]).collect();
-                let found = crawl(search, &current.worth, &drawn, request.depth, watch)?;
+                let found = crawl(search, &current.worth, &drawn(at), request.depth, watch)?;
                 watch.advance(1);
                 Ok(found)
             },
@@ -109,27 +142,48 @@ fn random(
         .collect()
 }
 
+/// Crawls from several draws, and the pages that each has found so far.
+struct Draws<'a> {
+    crawls: &'a [Vec<Tally>],
+    pages: Vec<u64>,
+}
+
+impl<'a> Draws<'a> {
+    fn new(crawls: &'a [Vec<Tally>]) -> Self {
+        Self {
+            crawls,
+            pages: vec![0; crawls.len()],
+        }
+    }
+
+    /// Returns the means at the next depth.
+    fn at(&mut self, depth: usize, web: f64) -> RandomDepth {
+        let tallies = self.crawls.iter();
+        let tallies = tallies.map(|crawl| crawl.get(depth).copied().unwrap_or_default());
+        let tallies: Vec<Tally> = tallies.collect();
+        for (pages, tally) in self.pages.iter_mut().zip(&tallies) {
+            *pages += tally.pages;
+        }
+        let up_to: Vec<f64> = self.pages.iter().map(|&pages| pages as f64).collect();
+        random_depth(&tallies, &up_to, web)
+    }
+}
+
+/// Returns what the seeds, random pages and random hubs find, until none of them finds more. `hubs` may be empty.
 fn depths(
     state: &StateView,
     found: &[Tally],
     random: &[Vec<Tally>],
-    count: usize,
+    hubs: &[Vec<Tally>],
 ) -> Vec<CrawlDepth> {
     let web = (state.pages as f64).max(1.0);
+    let deepest = random.iter().chain(hubs).map(Vec::len).max().unwrap_or(0);
+    let (mut of_random, mut of_hubs) = (Draws::new(random), Draws::new(hubs));
     let mut pages = 0;
-    let mut random_pages = vec![0; random.len()];
-    let mut depths = Vec::with_capacity(count);
-    for (depth, at) in (0..).zip(0..count) {
+    let mut depths = Vec::new();
+    for (depth, at) in (0..).zip(0..deepest.max(found.len())) {
         let tally = found.get(at).copied().unwrap_or_default();
-        let drawn: Vec<Tally> = random
-            .iter()
-            .map(|draw| draw.get(at).copied().unwrap_or_default())
-            .collect();
         pages += tally.pages;
-        for (pages, tally) in random_pages.iter_mut().zip(&drawn) {
-            *pages += tally.pages;
-        }
-        let up_to: Vec<f64> = random_pages.iter().map(|&pages| pages as f64).collect();
         depths.push(CrawlDepth {
             depth,
             new_pages: tally.pages,
@@ -139,7 +193,8 @@ fn depths(
             mean_pagerank: tally.mean_pagerank(),
             spam_share: tally.spam_share(),
             value: tally.units(),
-            random: random_depth(&drawn, &up_to, web),
+            random: of_random.at(at, web),
+            hubs: (!hubs.is_empty()).then(|| of_hubs.at(at, web)),
         });
     }
     depths

@@ -23,7 +23,7 @@ pub struct CrawlEvaluation {
     pub rng_seed: u64,
     /// Comparison by pages fetched; `null` if it was not requested.
     pub fetches: Option<Comparison>,
-    /// Results by depth, until neither the seeds nor a random set reach more pages.
+    /// Results by depth, until neither the seeds nor a random set of pages or hubs reach more pages.
     #[schemars(length(min = 1))]
     pub depths: Vec<CrawlDepth>,
     /// The pages of the highest PageRank.
@@ -58,6 +58,9 @@ pub struct CrawlDepth {
     pub value: f64,
     /// Result of the random seeds.
     pub random: RandomDepth,
+    /// Result of as many hubs of the same cores, drawn at random as the papers do; `null` without cores.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hubs: Option<RandomDepth>,
 }
 
 /// Result of crawls from random seeds at one depth: means over the draws.

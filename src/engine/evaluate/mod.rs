@@ -10,6 +10,8 @@ mod coverage;
 mod crawl;
 mod crawl_answers;
 mod distances;
+mod graph_structure;
+mod hub_draws;
 mod judged_refresh;
 mod methods;
 mod next;
@@ -17,6 +19,7 @@ mod seed_lists;
 
 // Types of requests and answers that other crates declare.
 pub use seedbank_algorithms::evaluate::Estimate;
+pub use seedbank_algorithms::statistics::PowerLaw;
 pub use seedbank_store::records::FetchCounts;
 
 pub use crate::engine::history::seed_counts::{SeedCounts, SeedPromise};
@@ -31,6 +34,10 @@ pub use answers::{
     MethodsRequest, SeedList,
 };
 pub use crawl_answers::{CrawlDepth, CrawlEvaluation, RandomDepth, TopPage};
+pub use graph_structure::{
+    ComponentClass, DegreeClass, DegreeDistribution, DegreeKind, GraphStructure, SiteClass,
+    SiteComponents, StructureRequest,
+};
 pub use methods::{
     Baseline, ByFetches, ComparedList, Comparison, GatheredView, ListKind, MethodsEvaluation,
     Recommended,

@@ -632,6 +632,8 @@ class CrawlDepth(TypedDict):
     """Value of the new pages that are crawled."""
     random: RandomDepth
     """Result of the random seeds."""
+    hubs: NotRequired[RandomDepth]
+    """Result of as many hubs of the same cores, drawn at random as the papers do; `null` without cores."""
 
 
 class CrawlEvaluation(TypedDict):
@@ -648,7 +650,7 @@ class CrawlEvaluation(TypedDict):
     fetches: Union[Comparison, None]
     """Comparison by pages fetched; `null` if it was not requested."""
     depths: list[CrawlDepth]
-    """Results by depth, until neither the seeds nor a random set reach more pages."""
+    """Results by depth, until neither the seeds nor a random set of pages or hubs reach more pages."""
     top_pages: list[TopPage]
     """The pages of the highest PageRank."""
     claims: list[Claim]
@@ -3670,8 +3672,6 @@ class StateView(TypedDict):
 
 
 class Status(TypedDict):
-    """Output of `seedbank status --format json`."""
-
     format: str
     """The format of the bank."""
     site_mode: SiteMode
