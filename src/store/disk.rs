@@ -281,14 +281,24 @@ pub(crate) fn may_be_partly_ingested(bank: &Path, epoch: u64) -> Result<bool, St
 pub(crate) fn clear_load(folder: &Path) -> Result<(), StoreError> {
     for file in list(folder)? {
         let path = folder.join(&file);
-        let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
         let end = path.extension();
         let is_sorted = end.is_some_and(|end| end == "sst" || end == "link");
-        if is_file && (is_sorted || [INGESTING, PREPARED].contains(&file.as_str())) {
-            fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
+        if is_sorted || [INGESTING, PREPARED].contains(&file.as_str()) {
+            remove_leftover(&path)?;
         }
     }
     Ok(())
+}
+
+/// Removes a file or folder that an interrupted process left, if there is one. A link belongs to somebody else, and stays.
+pub(crate) fn remove_leftover(path: &Path) -> Result<(), StoreError> {
+    let removed = match fs::symlink_metadata(path) {
+        Ok(found) if found.is_file() => fs::remove_file(path),
+        // In the place of a file too: what is left there must not keep the next process from its work.
+        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
+        _ => return Ok(()),
+    };
+    removed.map_err(StoreError::io("remove", path))
 }
 
 /// Removes the leftovers of bulk loads: sorted files in folders named by a number, and these folders.
@@ -315,17 +325,10 @@ pub(crate) fn clear_loads(bank: &Path) -> Result<(), StoreError> {
 pub(crate) fn clear_spill(bank: &Path) -> Result<(), StoreError> {
     let spill = bank.join("spill");
     for name in list(&spill)? {
-        let path = spill.join(&name);
         // The prefix of the `tempfile` crate.
-        let Ok(found) = fs::symlink_metadata(&path) else {
-            continue;
-        };
-        let removed = match name.starts_with(".tmp") {
-            true if found.is_file() => fs::remove_file(&path),
-            true if found.is_dir() => fs::remove_dir_all(&path),
-            _ => continue,
-        };
-        removed.map_err(StoreError::io("remove", &path))?;
+        if name.starts_with(".tmp") {
+            remove_leftover(&spill.join(&name))?;
+        }
     }
     Ok(())
 }

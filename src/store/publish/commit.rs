@@ -602,6 +602,7 @@ pub(crate) mod tests {
                 let half = published.join(format!("{epoch}.tmp"));
                 fs::create_dir(&half).unwrap();
                 fs::write(half.join("000001.sst"), "half").unwrap();
+                fs::create_dir(half.join("000002.sst")).unwrap();
             },
             // Another state is in its place.
             |published, bank, epoch| {
@@ -681,6 +682,7 @@ pub(crate) mod tests {
         let (loads, spill) = (place.path().join("loads"), place.path().join("spill"));
         fs::create_dir(loads.join("7")).unwrap();
         fs::write(loads.join("7/pages-000000.sst"), "left").unwrap();
+        fs::create_dir_all(loads.join("7/pages-000001.sst/folder")).unwrap();
         fs::write(spill.join(".tmpAbC123"), "left").unwrap();
         drop(place.writer());
         // What the bank did not name stays.

@@ -11,7 +11,7 @@ use rocksdb::checkpoint::Checkpoint;
 use super::database::{Database, TableFile};
 use super::manifest::Manifest;
 use super::write_ahead_log::log_number;
-use crate::disk::{copy, is_folder, list, mode, parent_of, sync_folder};
+use crate::disk::{copy, list, mode, parent_of, remove_leftover, sync_folder};
 use crate::error::StoreError;
 use crate::table_info::Family;
 use seedbank_algorithms::watch::{Unwatched, Watch};
@@ -211,6 +211,8 @@ impl Database {
         // The size of the log from which on it is flushed. RocksDB 11 counts no bytes here (its list of
         // logs is empty), so only "always" and "never" work.
         let log_bytes = if keep_log { u64::MAX } else { 0 };
+        // RocksDB removes what an interrupted process left there, but fails if that has folders.
+        remove_leftover(&path.with_extension("tmp"))?;
         let linked = Checkpoint::new(&self.db)
             .and_then(|checkpoint| checkpoint.create_checkpoint_with_log_size(path, log_bytes))
             .map_err(StoreError::rocks("making a checkpoint"));
@@ -231,9 +233,7 @@ impl Database {
         self.wait_for_compactions()?;
         let staging = path.with_extension("tmp");
         for _ in 0..MAX_ATTEMPTS {
-            if is_folder(&staging) {
-                fs::remove_dir_all(&staging).map_err(StoreError::io("remove", &staging))?;
-            }
+            remove_leftover(&staging)?;
             fs::create_dir(&staging).map_err(StoreError::io("make", &staging))?;
             let before = Manifest::read(self.db.path())?;
             self.db
