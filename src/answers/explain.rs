@@ -275,7 +275,7 @@ pub const fn stop_reason(stop: CoverStop) -> &'static str {
         CoverStop::NoValueLeft => "no value was left",
         CoverStop::NoPageLeft => "no page was left",
         CoverStop::Complete => "it has all its seats",
-        CoverStop::NotPositive => "no page was left with a positive score",
+        CoverStop::NotPositive => "the next seed would add nothing",
     }
 }
 

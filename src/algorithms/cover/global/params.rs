@@ -146,7 +146,8 @@ pub struct WebChoice {
     pub holdouts: u32,
     /// The measure by which the grid search compares settings.
     pub objective: Objective,
-    /// Whether to stop before a pick whose score is not positive; false for baselines.
+    /// Whether to stop before a pick that adds nothing: no page with max-out, else no value above the fetch costs;
+    /// false for baselines.
     pub positive_only: bool,
     /// Whether the places that picks by gain leave empty are filled by the values of candidates.
     pub fill: bool,

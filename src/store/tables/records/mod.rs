@@ -373,7 +373,7 @@ pub enum CoverStop {
     NoPageLeft,
     /// The quota is used up.
     Complete,
-    /// The score of the next candidate is not positive.
+    /// The next seed would add nothing: no page with max-out, else no positive value.
     NotPositive,
 }
 
