@@ -112,6 +112,11 @@ PinRejection = Literal["unknown", "gone", "alias", "excluded"]
 """Why a pinned page is not a seed."""
 
 
+Proof = Literal["exact", "within", "not-applicable", "not-proved"]
+"""What is proved about the cores of a refresh. It says nothing about how much a crawl from the seeds
+finds."""
+
+
 RecomputeReason = Literal["cold", "changed", "further", "bound"]
 """Why a core was recomputed."""
 
@@ -814,8 +819,8 @@ class DryRun(TypedDict):
     computed for it."""
     steps_recomputed: int
     """Number of steps computed: cores, or sites, or seeds over the web."""
-    certified: bool
-    """Whether every result is certified."""
+    proof: Proof
+    """What is proved about the cores."""
     link_visits: int
     """Number of entries of rows and in-link lists that ranking read, counted per vector."""
     page_visits: int
@@ -867,7 +872,8 @@ class DryRun(TypedDict):
     """Over the web: results of the search for hops, a fetch cost and a value of known pages, if this refresh ran
     one."""
     uncertified_reason: NotRequired[str]
-    """Why not every result is certified, if so."""
+    """What could not be decided about the first core in doubt: why it is not proved, or, of classic cores, which
+    tie is open; absent if no core is in doubt."""
     verdict: NotRequired[HeldOutVerdict]
     """Comparison of the plan's list with baselines, if this refresh made one."""
 
@@ -896,8 +902,8 @@ class ExplanationCoresCoreMember(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["core-member"]
@@ -929,8 +935,8 @@ class ExplanationCoresCoreSeed(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["core-seed"]
@@ -973,8 +979,8 @@ class ExplanationCoresNearCore(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["near-core"]
@@ -1016,8 +1022,8 @@ class ExplanationCoresNoCore(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["no-core"]
@@ -1050,8 +1056,8 @@ class ExplanationCoresNoInterSiteLinks(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["no-inter-site-links"]
@@ -1077,8 +1083,8 @@ class ExplanationCoverSeed(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["cover-seed"]
@@ -1123,8 +1129,8 @@ class ExplanationCovered(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["covered"]
@@ -1152,8 +1158,8 @@ class ExplanationIneligible(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["ineligible"]
@@ -1179,8 +1185,8 @@ class ExplanationNoSeats(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["no-seats"]
@@ -1206,8 +1212,8 @@ class ExplanationNotYetKnown(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["not-yet-known"]
@@ -1231,8 +1237,8 @@ class ExplanationReached(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["reached"]
@@ -1260,8 +1266,8 @@ class ExplanationUncovered(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["uncovered"]
@@ -1297,8 +1303,8 @@ class ExplanationUnreached(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["unreached"]
@@ -1332,8 +1338,8 @@ class ExplanationWebSeed(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["web-seed"]
@@ -1710,8 +1716,8 @@ class ListComparison(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     current_batch: int
     """Last batch of the current state, in which pages are looked up and crawls simulated."""
     counts: ListCounts
@@ -2214,8 +2220,8 @@ class PageInPlanCoresCoreMember(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["core-member"]
     """Cores: another hub of a core, or an authority."""
     core: CoreNumbers
@@ -2241,8 +2247,8 @@ class PageInPlanCoresCoreSeed(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["core-seed"]
     """Cores: the hub chosen from a core."""
     rank: int
@@ -2279,8 +2285,8 @@ class PageInPlanCoresNearCore(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["near-core"]
     """Cores: links to an authority of a core, or is linked from a hub of one, but was not added."""
     core: CoreNumbers
@@ -2316,8 +2322,8 @@ class PageInPlanCoresNoCore(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["no-core"]
     """Cores: linked with no core. The row sums compare its neighbourhood with the last core."""
     as_authority: int
@@ -2344,8 +2350,8 @@ class PageInPlanCoresNoInterSiteLinks(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["no-inter-site-links"]
     """Cores: has no inter-site links that count."""
     neighbours_ineligible: bool
@@ -2365,8 +2371,8 @@ class PageInPlanCoverSeed(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["cover-seed"]
     """Cover: picked on its site."""
     rank: int
@@ -2405,8 +2411,8 @@ class PageInPlanCovered(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["covered"]
     """Cover: covered by a seed."""
     by: SiteSeed
@@ -2428,8 +2434,8 @@ class PageInPlanIneligible(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["ineligible"]
     """Not eligible."""
     reason: IneligibleReason
@@ -2449,8 +2455,8 @@ class PageInPlanNoSeats(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["no-seats"]
     """Cover: its site was allocated no seeds."""
     crawled: int
@@ -2470,8 +2476,8 @@ class PageInPlanNotYetKnown(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["not-yet-known"]
     """Not known to the bank when the refresh ran."""
     policy: NotRequired[PolicyVerdict]
@@ -2489,8 +2495,8 @@ class PageInPlanReached(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["reached"]
     """Over the web: reached by a seed."""
     by: SiteSeed
@@ -2512,8 +2518,8 @@ class PageInPlanUncovered(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["uncovered"]
     """Cover: covered by no seed."""
     score: Union[float, None]
@@ -2543,8 +2549,8 @@ class PageInPlanUnreached(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["unreached"]
     """Over the web: eligible as a seed, and reached by none."""
     score: Union[float, None]
@@ -2572,8 +2578,8 @@ class PageInPlanWebSeed(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["web-seed"]
     """Over the web: picked."""
     rank: int
@@ -2737,8 +2743,8 @@ class PlanView(TypedDict):
     """Time since then, in seconds; 0 if the clock was set back."""
     seconds: float
     """Elapsed time, in seconds."""
-    certified: bool
-    """Whether every result was proven."""
+    proof: Proof
+    """What is proved about its cores."""
     seeds: SeedStates
     """Current states of its seeds."""
 
@@ -2898,8 +2904,8 @@ class RefreshReport(TypedDict):
     computed for it."""
     steps_recomputed: int
     """Number of steps computed: cores, or sites, or seeds over the web."""
-    certified: bool
-    """Whether every result is certified."""
+    proof: Proof
+    """What is proved about the cores."""
     link_visits: int
     """Number of entries of rows and in-link lists that ranking read, counted per vector."""
     page_visits: int
@@ -2947,7 +2953,8 @@ class RefreshReport(TypedDict):
     """Over the web: results of the search for hops, a fetch cost and a value of known pages, if this refresh ran
     one."""
     uncertified_reason: NotRequired[str]
-    """Why not every result is certified, if so."""
+    """What could not be decided about the first core in doubt: why it is not proved, or, of classic cores, which
+    tie is open; absent if no core is in doubt."""
     verdict: NotRequired[HeldOutVerdict]
     """Comparison of the plan's list with baselines, if this refresh made one."""
 
@@ -2979,8 +2986,8 @@ class RefreshView(TypedDict):
     computed for it."""
     steps_recomputed: int
     """Number of steps computed: cores, or sites, or seeds over the web."""
-    certified: bool
-    """Whether every result is certified."""
+    proof: Proof
+    """What is proved about the cores."""
     link_visits: int
     """Number of entries of rows and in-link lists that ranking read, counted per vector."""
     page_visits: int
@@ -2988,7 +2995,8 @@ class RefreshView(TypedDict):
     policy: NotRequired[PolicyView]
     """Effect of the policies; `null` if the plan has none."""
     uncertified_reason: NotRequired[str]
-    """Why not every result is certified, if so."""
+    """What could not be decided about the first core in doubt: why it is not proved, or, of classic cores, which
+    tie is open; absent if no core is in doubt."""
 
 
 class RefusedBatch(TypedDict):
@@ -3463,8 +3471,8 @@ class SiteInPlanCoresCoresOfSite(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["cores-of-site"]
     """Plan by cores."""
     site_seeds: list[SeedOfCore]
@@ -3494,8 +3502,8 @@ class SiteInPlanCoverOfSite(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["cover-of-site"]
     """Plan by a cover method."""
     since: int
@@ -3534,8 +3542,8 @@ class SiteInPlanNoCrawledPages(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["no-crawled-pages"]
     """Plan by a cover method; the site had no crawled page."""
     by_policy: NotRequired[list[SeedByPolicy]]
@@ -3554,8 +3562,8 @@ class SiteInPlanWebOfSite(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["web-of-site"]
     """Plan over the web."""
     since: Union[int, None]
