@@ -4,6 +4,7 @@ use crate::support::command::{Place, TWO_CORES, record};
 use seedbank::engine::evaluate::Estimate;
 use seedbank::engine::plan::{CoverMethod, Method, Scope};
 use seedbank::engine::query::{Cause, Change, Evidence, SuccessorView};
+use seedbank::engine::refresh::Proof;
 use seedbank::engine::{Bank, PlanOptions};
 use seedbank::report::{Commands, Report, ReportRequest, SiteShare};
 
@@ -238,7 +239,7 @@ pub fn hostile() -> Report {
     let mut report = of_cores(12);
     HOSTILE.clone_into(&mut report.bank);
     HOSTILE.clone_into(&mut report.refresh.plan);
-    report.refresh.certified = false;
+    report.refresh.proof = Proof::NotProved;
     report.refresh.uncertified_reason = Some(HOSTILE.to_owned());
     report.skipped.push(HOSTILE.to_owned());
     for seed in &mut report.seeds {

@@ -116,6 +116,8 @@ fn choice(
         hops: Some(hops),
         depth: depth.map(|depth| depth.min(hops)),
         rng_seed: Some(request.rng_seed.wrapping_add(draw.into())),
+        // As in the papers, a method ends only when no page or no value is left.
+        positive_only: Some(false),
         // Sites are covered one by one, so parameters of plans over the web do not apply.
         ..value.retain(|parameter| parameter.taken_by != TakenBy::Web)
     };
