@@ -17,7 +17,8 @@ fn real() -> Report {
     let place = Place::with_bank();
     let page = |at: u32| format!("http://s.example/{}", at % 12);
     let site = (0..12).map(|at| record(&page(at), &[&page(at + 1)]));
-    let crawl = TWO_CORES.to_owned() + &site.collect::<String>();
+    let other = r#"{"url":"http://z.example/","outlinks":["http://s.example/0"],"spam":true}"#;
+    let crawl = TWO_CORES.to_owned() + &site.collect::<String>() + other + "\n";
     let gone = "{\"url\": \"http://h1.example/\", \"gone\": true}\n";
     for (day, text) in [("day0.jsonl", &*crawl), ("day1.jsonl", gone)] {
         place.write(day, text);

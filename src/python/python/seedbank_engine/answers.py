@@ -550,6 +550,8 @@ class CoverageCurve(TypedDict):
     """The method."""
     depth: Union[int, None]
     """Depth of its weight; `null` for methods without one."""
+    covered: Union[Covered, None]
+    """Treatment of covered pages; `null` for methods that look at pages alone."""
     points: list[CoveragePoint]
     """Points of the curve."""
 
@@ -562,7 +564,7 @@ class CoverageEvaluation(TypedDict):
     sites: int
     """Measured sites."""
     eligible_sites: int
-    """Sites with enough crawled pages, from which the measured ones were drawn."""
+    """Sites with enough crawled pages and a link from another site, from which the measured ones were drawn."""
     min_pages: int
     """Minimum number of crawled pages of a site."""
     pages: int
@@ -599,8 +601,12 @@ class CoverageShare(TypedDict):
     """Coverage, in percent of the site."""
     above_random: Union[Estimate, None]
     """Difference from random seeds, in percentage points; `null` for random itself."""
-    improvement: Union[Estimate, None]
-    """Relative gain over random seeds, in percent; `null` for random itself, or if random seeds cover nothing."""
+    mean_improvement: Union[Estimate, None]
+    """Improvement over random seeds, in percent, as published: the mean of the improvements on each site on which
+    random seeds cover something; `null` for random itself, or if there is no such site."""
+    improvement_of_means: Union[Estimate, None]
+    """Improvement of the mean coverage over that of random seeds, in percent; `null` for random itself, or if
+    random seeds cover nothing."""
 
 
 class CrawlComparison(TypedDict):
