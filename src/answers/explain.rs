@@ -8,6 +8,7 @@ use crate::engine::query::{
     SiteInPlan, SiteSeed, SiteWhy, Uncovered, Unreached, ValueBreakdown, WebOfSite, WebSeed,
     WebTerms, WebValueBreakdown, Why,
 };
+use crate::engine::refresh::Proof;
 use seedbank_formats::display::{counted, is_or_are};
 
 use super::facts::{Facts, Line};
@@ -21,7 +22,11 @@ fn refresh_summary(run: &RefreshRun) -> String {
         run.refresh,
         run.method,
         run.state_batch,
-        if run.certified { "" } else { ", not certified" }
+        if run.proof == Proof::NotProved {
+            ", not proved"
+        } else {
+            ""
+        }
     )
 }
 
@@ -275,7 +280,7 @@ pub const fn stop_reason(stop: CoverStop) -> &'static str {
         CoverStop::NoValueLeft => "no value was left",
         CoverStop::NoPageLeft => "no page was left",
         CoverStop::Complete => "it has all its seats",
-        CoverStop::NotPositive => "no page was left with a positive score",
+        CoverStop::NotPositive => "the next seed would add nothing",
     }
 }
 

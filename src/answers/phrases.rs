@@ -14,7 +14,7 @@ use crate::engine::query::{
     Cause, DiffSummary, FailingPages, Failures, FetchOrigin, PageState, PageYield, SeedChange,
     SeedCounts, SeedDiff,
 };
-use crate::engine::refresh::{PolicyView, RefreshView, Shortage, ShortageReason, Stars};
+use crate::engine::refresh::{PolicyView, Proof, RefreshView, Shortage, ShortageReason, Stars};
 use seedbank_algorithms::evaluate::Estimate;
 use seedbank_formats::clock::time;
 use seedbank_formats::display::{counted, escape_controls, thousands};
@@ -201,23 +201,19 @@ pub fn failing_pages(failing: &[FailingPages]) -> String {
     )
 }
 
-/// Describes whether a refresh is certified, and how many steps it reused.
+/// Describes what is proved about the cores of a refresh, and how many steps it reused.
 ///
 /// ```
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
 /// let refreshes = bank.history()?.refreshes;
 /// let provenance = seedbank::answers::provenance(&refreshes[0]);
-/// assert_eq!(provenance, "certified, cold, 0 steps reused, 1 computed");
+/// assert_eq!(provenance, "proved exact, cold, 0 steps reused, 1 computed");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
 pub fn provenance(refresh: &RefreshView) -> String {
-    let certified = if refresh.certified {
-        "certified"
-    } else {
-        "not certified"
-    };
-    format!("{certified}, {}", reuse(refresh))
+    let proof = proof(refresh.proof).map(|proof| format!("{proof}, "));
+    proof.unwrap_or_default() + &reuse(refresh)
 }
 
 /// Describes how many steps a refresh reused.
@@ -231,14 +227,14 @@ pub fn reuse(refresh: &RefreshView) -> String {
     )
 }
 
-/// Describes whether the result of a refresh is proven, for readers who do not know what a certificate is.
-/// The proof is about the computation: it says nothing about how much a crawl from the seeds finds.
+/// Describes what is proved about the cores of a refresh; `None` if its method has no proof.
 #[must_use]
-pub const fn proof(certified: bool) -> &'static str {
-    if certified {
-        "computation proven"
-    } else {
-        "computation not proven"
+pub const fn proof(proof: Proof) -> Option<&'static str> {
+    match proof {
+        Proof::Exact => Some("proved exact"),
+        Proof::Within => Some("proved within the tolerance"),
+        Proof::NotApplicable => None,
+        Proof::NotProved => Some("not proved"),
     }
 }
 

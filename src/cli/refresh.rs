@@ -229,7 +229,7 @@ fn print_dry_run(
 fn warn(report: &RefreshReport, judge: bool, session: &Session) {
     let view = &report.view;
     if let Some(doubt) = &view.uncertified_reason {
-        session.warn(format_args!("the result is not certified: {doubt}"));
+        session.warn(format_args!("not all cores are decided: {doubt}"));
     }
     if let Some(of) = report.default_budget {
         let budget = thousands(of.budget);
@@ -530,12 +530,8 @@ fn append_costs(text: &mut String, report: &RefreshReport) {
     let view = &report.view;
     append_line!(
         text,
-        "{}, {}, {}, {} read{}",
-        if view.certified {
-            "proven"
-        } else {
-            "not proven"
-        },
+        "{}{}, {}, {} read{}",
+        answers::proof(view.proof).map_or_else(String::new, |proof| format!("{proof}, ")),
         counted(view.link_visits, "link visit"),
         counted(view.page_visits, "page visit"),
         human_bytes(report.bytes_read),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::answers::{Cell, Table, refusal, verdict_ratio, with_error};
+use seedbank::answers::{Cell, Table, proof, refusal, verdict_ratio, with_error};
 use seedbank::display::{counted, escape_controls};
 use seedbank::engine::evaluate::{
     DegreeDistribution, DegreeKind, Estimate, GraphStructure, SiteClass, StructureRequest,
@@ -246,18 +246,14 @@ fn plan_line(plan: &PlanView) -> String {
         }
     }
     format!(
-        "plan {} ({}), last refresh {}, {} ago ({}), after batch {}, {}: {}, {alive} alive{dead}{}\n",
+        "plan {} ({}), last refresh {}, {} ago ({}), after batch {}{}: {}, {alive} alive{dead}{}\n",
         plan.plan,
         plan.parameters.method.unwrap_or_default().name(),
         plan.last_refresh,
         human_age(plan.age),
         time(plan.at),
         plan.batch,
-        if plan.certified {
-            "certified"
-        } else {
-            "not certified"
-        },
+        proof(plan.proof).map_or_else(String::new, |proof| format!(", {proof}")),
         counted(listed, "seed"),
         plan.parameters
             .judged

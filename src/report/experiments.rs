@@ -8,7 +8,7 @@ use crate::engine::evaluate::{
     BudgetEvaluation, CoverageCurve, CoverageEvaluation, CoveragePoint, CrawlDepth,
     CrawlEvaluation, DistancesEvaluation, Estimate,
 };
-use crate::engine::plan::{CoverMethod, Method};
+use crate::engine::plan::{CoverMethod, Covered, Method};
 use crate::html::bars::{Bar, bars};
 use crate::html::chart::{Frame, LOOKS, Point, Series, WIDTH, label, lines, open};
 use crate::html::figure::Figure;
@@ -236,6 +236,13 @@ fn curve_name(curve: &CoverageCurve) -> String {
     }
 }
 
+/// The curves that figures have room for: those of the poster that remove covered pages are in JSON alone.
+fn in_figures(curves: &[CoverageCurve]) -> impl Iterator<Item = &CoverageCurve> {
+    let removes = |curve: &CoverageCurve| curve.covered == Some(Covered::Remove);
+    let curves = curves.iter();
+    curves.filter(move |curve| curve.method == CoverMethod::MaxOut || !removes(curve))
+}
+
 fn by_method(report: &Report, coverage: &CoverageEvaluation) -> Figure {
     let most = coverage.by_seeds.iter();
     let most = most.filter_map(|curve| curve.points.last().map(|point| point.seeds));
@@ -244,16 +251,14 @@ fn by_method(report: &Report, coverage: &CoverageEvaluation) -> Figure {
         most.max().unwrap_or(0).counted("seed", "seeds")
     );
     let about = format!(
-        "Beyond what random pages cover: mean over {} of the {} with {} crawled pages or more, whiskers: ± standard error. d2 weighs what lies within 2 links.",
+        "Beyond what random pages cover: mean over {} of the {} with {} crawled pages or more and a link from another site, whiskers: ± standard error. d2 weighs what lies within 2 links.",
         coverage.sites.whole(),
         coverage.eligible_sites.counted("site", "sites"),
         coverage.min_pages
     );
-    let mut of_methods: Vec<(Estimate, String, bool)> = coverage
-        .by_seeds
-        .iter()
+    let mut of_methods: Vec<(Estimate, String, bool)> = in_figures(&coverage.by_seeds)
         .filter_map(|curve| {
-            let more = curve.points.last()?.value.improvement?;
+            let more = curve.points.last()?.value.mean_improvement?;
             Some((more, curve_name(curve), is_own_method(report, curve)))
         })
         .collect();
@@ -280,14 +285,12 @@ fn by_method(report: &Report, coverage: &CoverageEvaluation) -> Figure {
         y: "",
     };
     let chart = bars(&frame, &all, 12.0);
-    let rows = coverage
-        .by_seeds
-        .iter()
+    let rows = in_figures(&coverage.by_seeds)
         .filter_map(|curve| {
             let last = curve.points.last()?;
             Some(vec![
                 curve_name(curve),
-                optional(last.value.improvement),
+                optional(last.value.mean_improvement),
                 last.value.percent.with_error(),
                 last.pages.percent.with_error(),
             ])
@@ -310,9 +313,14 @@ fn covered(
     curves: &[CoverageCurve],
     x: impl Fn(&CoveragePoint) -> u32,
 ) -> Option<Figure> {
-    let methods: Vec<&CoverageCurve> = curves
-        .iter()
-        .filter(|curve| curve.points.iter().any(|p| p.value.improvement.is_some()))
+    let has_points = |curve: &CoverageCurve| {
+        curve
+            .points
+            .iter()
+            .any(|p| p.value.mean_improvement.is_some())
+    };
+    let methods: Vec<&CoverageCurve> = in_figures(curves)
+        .filter(|curve| has_points(curve))
         .collect();
     let series: Vec<Series> = methods
         .iter()
@@ -324,7 +332,7 @@ fn covered(
                 .points
                 .iter()
                 // Errors are in the table: error bars would hide the lines.
-                .filter_map(|p| Some(Point::at(x(p), p.value.improvement?.mean, 0.0)))
+                .filter_map(|p| Some(Point::at(x(p), p.value.mean_improvement?.mean, 0.0)))
                 .collect(),
         })
         .collect();
@@ -346,7 +354,7 @@ fn covered(
         .map(|curve| {
             let cells = TABLE_POINTS.iter().map(|&at| {
                 let here = curve.points.iter().find(|p| x(p) == at);
-                optional(here.and_then(|p| p.value.improvement))
+                optional(here.and_then(|p| p.value.mean_improvement))
             });
             std::iter::once(curve_name(curve)).chain(cells).collect()
         })

@@ -287,6 +287,8 @@ fn or_left_out<T>(
 fn coverage_request(request: &ReportRequest, plan: &PlanOptions) -> CoverageRequest {
     let usual = CoverageRequest::default();
     CoverageRequest {
+        // Many banks have no site of the published size.
+        min_pages: 10,
         // Each number of hops costs a run.
         hops: plan.hops.unwrap_or(usual.hops).clamp(1, 10),
         max_sites: request.max_sites,

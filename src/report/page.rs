@@ -14,7 +14,7 @@ use super::verdict::{self, Verdict, verdict};
 use crate::engine::evaluate::Claim;
 use crate::engine::plan::Method;
 use crate::engine::query::{ByPolicy, Evidence};
-use crate::engine::refresh::{RefreshView, Stars};
+use crate::engine::refresh::{Proof, RefreshView, Stars};
 use crate::html::bars::{Bar, bars};
 use crate::html::changes::change_lists;
 use crate::html::chart::Frame;
@@ -128,6 +128,11 @@ impl Page<'_> {
             || report.distances.is_some()
             || report.coverage.is_some()
             || !report.skipped.is_empty()
+    }
+
+    /// Whether something can be proved about the cores, if there are any.
+    fn has_proof(&self) -> bool {
+        self.report.refresh.proof != Proof::NotApplicable
     }
 
     /// The totals over the authorities of all cores.

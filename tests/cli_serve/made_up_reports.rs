@@ -4,6 +4,7 @@ use crate::support::command::{Place, TWO_CORES, record};
 use seedbank::engine::evaluate::Estimate;
 use seedbank::engine::plan::{CoverMethod, Method, Scope};
 use seedbank::engine::query::{Cause, Change, Evidence, SuccessorView};
+use seedbank::engine::refresh::Proof;
 use seedbank::engine::{Bank, PlanOptions};
 use seedbank::report::{Commands, Report, ReportRequest, SiteShare};
 
@@ -16,7 +17,8 @@ fn real() -> Report {
     let place = Place::with_bank();
     let page = |at: u32| format!("http://s.example/{}", at % 12);
     let site = (0..12).map(|at| record(&page(at), &[&page(at + 1)]));
-    let crawl = TWO_CORES.to_owned() + &site.collect::<String>();
+    let other = r#"{"url":"http://z.example/","outlinks":["http://s.example/0"],"spam":true}"#;
+    let crawl = TWO_CORES.to_owned() + &site.collect::<String>() + other + "\n";
     let gone = "{\"url\": \"http://h1.example/\", \"gone\": true}\n";
     for (day, text) in [("day0.jsonl", &*crawl), ("day1.jsonl", gone)] {
         place.write(day, text);
@@ -238,7 +240,7 @@ pub fn hostile() -> Report {
     let mut report = of_cores(12);
     HOSTILE.clone_into(&mut report.bank);
     HOSTILE.clone_into(&mut report.refresh.plan);
-    report.refresh.certified = false;
+    report.refresh.proof = Proof::NotProved;
     report.refresh.uncertified_reason = Some(HOSTILE.to_owned());
     report.skipped.push(HOSTILE.to_owned());
     for seed in &mut report.seeds {

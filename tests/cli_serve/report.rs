@@ -54,7 +54,10 @@ fn a_report_is_a_page_and_a_json_file() {
         ("/crawl/depths/1/pages", 7.into()),
         // No site is large enough to compare cover methods on.
         ("/coverage", Value::Null),
-        ("/skipped/0", "no site has 10 crawled pages".into()),
+        (
+            "/skipped/0",
+            "no site has 10 crawled pages and a link from another site".into(),
+        ),
     ] {
         assert_eq!(report.pointer(pointer), Some(&value), "{pointer}");
     }
@@ -226,10 +229,10 @@ fn a_cover_plan_and_an_empty_one_have_reports_too() {
     let place = Place::with_bank();
     let page = |page: u32| format!("http://s.example/{}", page % 12);
     let site = (0..12).map(|at| record(&page(at), &[&page(at + 1), &page(at * 2 + 1)]));
-    place.write(
-        "day0.jsonl",
-        TWO_CORES.to_owned() + &site.collect::<String>(),
-    );
+    // Coverage is measured on sites with a link from another one; a link from spam makes no core.
+    let other = r#"{"url":"http://z.example/","outlinks":["http://s.example/0"],"spam":true}"#;
+    let crawl = TWO_CORES.to_owned() + &site.collect::<String>() + other + "\n";
+    place.write("day0.jsonl", crawl);
     ok(&place, "ingest bank --snapshot day0.jsonl");
     ok(&place, "refresh bank --method greedy --per-site 2 --plan g");
     ok(&place, "report bank --out g.html --evaluate --plan g");

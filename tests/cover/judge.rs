@@ -96,6 +96,17 @@ impl<'a> Judge<'a> {
         open.map(|page| (score(page), page)).collect()
     }
 
+    /// What a pick would add on the whole graph: pages for max-out, else their value.
+    pub fn adds(&self, page: u32) -> i64 {
+        let near = |q: &u32| self.whole[page as usize][*q as usize] <= self.params.hops;
+        let pages = (0..self.graph.pages()).filter(|q| near(q) && !self.covered.contains(q));
+        let adds = |q: u32| match self.params.method {
+            Method::MaxOut => 1,
+            _ => self.graph.values()[q as usize],
+        };
+        pages.map(adds).sum()
+    }
+
     /// What the pick newly covers at each hop, on the whole graph.
     pub fn take(&mut self, page: u32) -> Vec<(BTreeSet<u32>, i64)> {
         let hops = self.params.hops;

@@ -89,6 +89,8 @@ fn table(sites: &[&LoadedSite], hops: u32, ks: &[usize]) -> Vec<Vec<(f64, f64)>>
             method,
             hops,
             depth: depth.map(|depth| depth.min(hops)),
+            // As published, a method ends only when no page or no value is left.
+            positive_only: false,
             ..CoverParams::default()
         };
         let covers = covers(sites, &params);

@@ -105,12 +105,12 @@ proptest! {
             let mut scores = judge.scores();
             if let Some(score) = number(pick.seed.score) {
                 prop_assert_eq!(Some((score, page)), best(&scores));
-                prop_assert!(baseline || !params.positive_only || score > 0);
                 scores.retain(|s| s.1 != page);
                 if let Some(next) = pick.runner_up {
                     prop_assert_eq!(Some((number(next.score).unwrap(), next.page)), best(&scores));
                 }
             }
+            prop_assert!(baseline || !params.positive_only || judge.adds(page) > 0);
             let gains = judge.take(page);
             prop_assert_eq!(gains.len(), pick.hops.len());
             for (wanted, found) in gains.iter().zip(&pick.hops) {
@@ -127,7 +127,7 @@ proptest! {
             Stop::Complete
         } else {
             prop_assert!(params.positive_only && !baseline);
-            prop_assert!(best(&judge.scores()).unwrap().0 <= 0);
+            prop_assert!(judge.adds(best(&judge.scores()).unwrap().1) <= 0);
             Stop::NotPositive
         };
         prop_assert_eq!(cover.stop, stop);
@@ -414,4 +414,64 @@ fn max_out_against_out_degree_as_in_the_paper() {
         cover.picks[0].covered_pages() + cover.picks[1].covered_pages(),
         10
     );
+}
+
+/// Two pages that link to each other and two without links, all of the same value. Max-out has no page with links left
+/// after its first pick, and the others still add themselves.
+#[test]
+fn max_out_goes_on_as_long_as_its_picks_add_pages() {
+    let graph = SiteGraph::new(vec![1; 4], [(0, 1), (1, 0)]).unwrap();
+    for positive_only in [true, false] {
+        let params = CoverParams {
+            method: Method::MaxOut,
+            positive_only,
+            ..CoverParams::default()
+        };
+        let cover = select(site(&graph), 10, &params, &Unwatched).unwrap();
+        assert_eq!(picked(&cover), [0, 2, 3]);
+        assert_eq!(cover.stop, Stop::NoPageLeft);
+    }
+}
+
+/// Over two hops, 0 removes 1 and 2. 4 covers 3 through 2, but no longer leads to it over the remaining pages, so 3
+/// remains and has the next best weight. It adds nothing.
+#[test]
+fn a_pick_that_earlier_picks_cover_adds_nothing() {
+    let graph = SiteGraph::new(vec![9, 1, 1, 1, 5], [(0, 1), (1, 2), (2, 3), (4, 2)]).unwrap();
+    let stops = [
+        (true, vec![0, 4], Stop::NotPositive),
+        (false, vec![0, 4, 3], Stop::NoPageLeft),
+    ];
+    for (positive_only, picks, stop) in stops {
+        let params = CoverParams {
+            method: Method::MaxWeight,
+            covered: Some(Covered::Remove),
+            depth: Some(0),
+            hops: 2,
+            positive_only,
+            ..CoverParams::default()
+        };
+        let cover = select(site(&graph), 10, &params, &Unwatched).unwrap();
+        assert_eq!(picked(&cover), picks);
+        assert_eq!(cover.stop, stop);
+    }
+}
+
+/// The weight of 0 over one hop is not positive, and over two hops it adds 6.
+#[test]
+fn a_pick_is_judged_by_all_its_hops() {
+    let graph = SiteGraph::new(vec![1, -2, 7, 0], [(0, 1), (1, 2), (3, 0)]).unwrap();
+    let graph = graph
+        .with_constraints(vec![false, true, true, true], Vec::new())
+        .unwrap();
+    let params = CoverParams {
+        method: Method::MaxWeight,
+        depth: Some(1),
+        hops: 2,
+        ..CoverParams::default()
+    };
+    let cover = select(site(&graph), 10, &params, &Unwatched).unwrap();
+    assert_eq!(picked(&cover), [0]);
+    assert_eq!(cover.picks[0].seed.score, Score::Weight(-1));
+    assert_eq!(cover.picks[0].covered_value(), 6);
 }

@@ -93,13 +93,17 @@ fn same(a: f64, b: f64) {
     assert!((a - b).abs() <= 1e-9 * b.abs(), "{a} is not {b}");
 }
 
-fn fits(place: &SidePosition, at: usize, scores: &[f64]) {
+/// Equal scores are ranked by URL.
+fn fits(place: &SidePosition, at: usize, scores: &[f64], urls: &[String]) {
     same(place.score, scores[at]);
     assert_eq!(place.position as usize, at + 1);
-    let better = scores.iter().filter(|s| **s > scores[at] * (1.0 + 2e-9));
-    let as_good = scores.iter().filter(|s| **s >= scores[at] * (1.0 - 2e-9));
-    let between = better.count() + 1..=as_good.count();
-    assert!(between.contains(&(place.rank as usize)), "{place:?}");
+    let is_before = |(score, url): &(&f64, &String)| {
+        let is_better = **score > scores[at] * (1.0 + 2e-9);
+        let is_equal = !is_better && **score >= scores[at] * (1.0 - 2e-9);
+        is_better || is_equal && **url < urls[at]
+    };
+    let before = scores.iter().zip(urls).filter(is_before).count();
+    assert_eq!(place.rank as usize, before + 1, "{place:?}");
 }
 
 impl<'a> Judge<'a> {
@@ -138,7 +142,7 @@ impl<'a> Judge<'a> {
             Why::CoreSeed(seed) => {
                 assert_eq!((url, seed.core.rank), (view.seed.as_str(), view.rank));
                 assert_eq!((seed.rank, seed.since), (view.rank, view.refresh));
-                fits(&seed.hub, member.hub.unwrap(), &view.hub_scores);
+                fits(&seed.hub, member.hub.unwrap(), &view.hub_scores, &view.hubs);
                 let out = &self.links.out[self.links.numbers[url]];
                 let leads = |a: &&String| out.binary_search(&self.links.numbers[*a]).is_ok();
                 let leads_to: Vec<&String> = view.authorities.iter().filter(leads).collect();
@@ -172,10 +176,10 @@ impl<'a> Judge<'a> {
                 assert_eq!(found.hub.is_some(), member.hub.is_some());
                 assert_eq!(found.authority.is_some(), member.authority.is_some());
                 if let Some((place, at)) = hub {
-                    fits(place, at, &view.hub_scores);
+                    fits(place, at, &view.hub_scores, &view.hubs);
                 }
                 if let Some((place, at)) = authority {
-                    fits(place, at, &view.authority_scores);
+                    fits(place, at, &view.authority_scores, &view.authorities);
                 }
             }
             other => panic!("{url} is in core {}: {other:?}", view.rank),

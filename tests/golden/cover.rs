@@ -39,6 +39,17 @@ fn integers(json: &Value) -> Vec<i64> {
     list.map(|n| n.as_i64().unwrap()).collect()
 }
 
+/// How many of the picks `--positive-only` keeps: those before the first that adds nothing, no page with max-out, else no
+/// positive value. Baselines pick regardless of coverage.
+pub fn kept(key: &str, entry: &Value) -> usize {
+    let adds = match key {
+        "out-degree" | "pagerank" => return entry["seeds"].as_array().unwrap().len(),
+        "max-out" => integers(&entry["covered_pages"]),
+        _ => integers(&entry["covered_value_millionths"]),
+    };
+    adds.iter().take_while(|adds| **adds > 0).count()
+}
+
 /// All picks of one method agree; returns how many there were.
 fn method_agrees(name: &str, key: &str, wanted: &[Value], loaded: &Loaded) -> usize {
     let site = |entry: &Value| &loaded.sites[entry["site"].as_str().unwrap()];
@@ -74,7 +85,7 @@ fn method_agrees(name: &str, key: &str, wanted: &[Value], loaded: &Loaded) -> us
         assert_eq!(entry["covered_pages"], pages.collect::<Value>(), "{at}");
         let values: Vec<i64> = cover.picks.iter().map(Pick::covered_value).collect();
         assert_eq!(integers(&entry["covered_value_millionths"]), values, "{at}");
-        let kept = usize::try_from(entry["positive_only"].as_u64().unwrap()).unwrap();
+        let kept = kept(key, entry);
         let seeds =
             |picks: &[Pick]| -> Vec<u32> { picks.iter().map(|pick| pick.seed.page).collect() };
         assert_eq!(seeds(&positive.picks), seeds(&cover.picks[..kept]), "{at}");

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::cover::kept;
 use crate::support::banks::TestBank;
 use crate::support::{golden, shared};
 use seedbank::engine::PlanOptions;
@@ -62,11 +63,11 @@ fn method_agrees(bank: &TestBank, key: &str, wanted: &[Value]) {
     let report = bank.refresh(key, &options(key), false);
     assert!(report.view.cold && report.view.steps_reused == 0 && report.view.page_visits > 0);
     let found = by_site(bank.seeds(key));
-    let kept = PlanOptions {
+    let positive_only = PlanOptions {
         positive_only: Some(true),
         ..PlanOptions::default()
     };
-    let report = bank.refresh(key, &kept, false);
+    let report = bank.refresh(key, &positive_only, false);
     // Baselines ignore this parameter, so their plans are the same.
     let baseline = ["out-degree", "pagerank"].contains(&key);
     assert_eq!(
@@ -84,8 +85,8 @@ fn method_agrees(bank: &TestBank, key: &str, wanted: &[Value]) {
         assert_eq!(entry["covered_pages"], pages, "{key} {site}");
         let values: Value = gains.iter().map(|gain| gain.1).collect();
         assert_eq!(entry["covered_value_millionths"], values, "{key} {site}");
-        let kept = positive.get(site).map_or(0, Vec::len);
-        assert_eq!(entry["positive_only"], kept, "{key} {site}");
+        let found = positive.get(site).map_or(0, Vec::len);
+        assert_eq!(found, kept(key, entry), "{key} {site}");
     }
 }
 

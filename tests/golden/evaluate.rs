@@ -1,16 +1,18 @@
-//! PageRank, the crawl from seeds and the distances between cores on real graphs equal the results
-//! of an independent implementation.
+//! PageRank, the crawl from seeds, the distances between cores, and the coverage by every method on real graphs equal
+//! the results of an independent implementation.
 //!
 //! Catches pages or links that the whole graph leaves out or has in excess (gone, known,
 //! intra-site, rows), hops that are counted differently, and cores that are taken to be anything
-//! but all their pages.
+//! but all their pages; for coverage, methods that stop early and means over other sites.
 
 use crate::support::banks::TestBank;
+use crate::support::sites::load;
 use crate::support::{golden, shared};
 use seedbank::engine::evaluate::{
-    ComparedList, ComparedWith, CrawlEvaluation, CrawlRequest, DistancesRequest, ListKind,
-    MethodsRequest, SeedList,
+    ComparedList, ComparedWith, CoverageCurve, CoverageRequest, CrawlEvaluation, CrawlRequest,
+    DistancesRequest, ListKind, MethodsRequest, SeedList,
 };
+use seedbank::engine::plan::{CoverMethod, Covered};
 use seedbank::engine::{PlanOptions, Which};
 use serde_json::Value;
 
@@ -141,6 +143,80 @@ fn epa_and_hollins() {
 fn generated_and_wikispeedia() {
     agrees("generated");
     agrees("wikispeedia");
+}
+
+/// The key of a method in the golden results `*.cover`.
+fn key(curve: &CoverageCurve) -> String {
+    let depth = curve.depth.filter(|_| curve.method != CoverMethod::Greedy);
+    let depth = depth.map_or_else(String::new, |depth| format!("-{depth}"));
+    let removes = curve.covered == Some(Covered::Remove) && curve.method != CoverMethod::MaxOut;
+    let end = if removes { "-remove" } else { "" };
+    format!("{}{depth}{end}", curve.method.name())
+}
+
+/// Coverage by 1 to 10 seeds is that of the golden picks `*.cover`, whose sites all have a link from another one.
+fn coverage_agrees(name: &str) {
+    let Some(shared) = shared(&format!("coverage_agrees {name}")) else {
+        return;
+    };
+    let wanted = golden(&shared, &format!("{name}.cover"));
+    let loaded = load(&shared, name);
+    let request = CoverageRequest {
+        min_pages: 5,
+        fixed_seeds: 1,
+        max_sites: u32::MAX,
+        draws: 1,
+        ..CoverageRequest::default()
+    };
+    let bank = TestBank::real(&shared, name);
+    let found = bank.bank.evaluate_coverage(&request).unwrap();
+    assert_eq!(found.by_seeds.len(), 13, "{name}");
+    // The first curve is that of random seeds.
+    for curve in &found.by_seeds[1..] {
+        let key = key(curve);
+        let sites = wanted[&key].as_array().unwrap();
+        assert_eq!(found.sites, sites.len() as u64, "{name} {key}");
+        assert_eq!(curve.points.len(), 10, "{name} {key}");
+        for point in &curve.points {
+            let gained = |of: &Value, what: &str| -> f64 {
+                let gains = of[what].as_array().unwrap().iter();
+                gains
+                    .take(point.seeds as usize)
+                    .map(|of| of.as_f64().unwrap())
+                    .sum()
+            };
+            let (mut pages, mut value, mut valued) = (0.0, 0.0, 0.0);
+            for of in sites {
+                let site = &loaded.sites[of["site"].as_str().unwrap()];
+                let positive: i64 = site.graph.values().iter().map(|value| value.max(&0)).sum();
+                pages += gained(of, "covered_pages") / f64::from(site.graph.pages());
+                // A site without positive value has no share of it.
+                if positive > 0 {
+                    value += gained(of, "covered_value_millionths") / positive as f64;
+                    valued += 1.0;
+                }
+            }
+            let at = format!("{name} {key}, {} seeds", point.seeds);
+            let pages = Value::from(100.0 * pages / sites.len() as f64);
+            close(point.pages.percent.mean, &pages, &at);
+            close(
+                point.value.percent.mean,
+                &Value::from(100.0 * value / valued),
+                &at,
+            );
+        }
+    }
+}
+
+#[test]
+fn coverage_of_ku_2017_webir_and_hollins() {
+    coverage_agrees("ku-2017-webir");
+    coverage_agrees("hollins");
+}
+
+#[test]
+fn coverage_of_a_generated_crawl_with_spam() {
+    coverage_agrees("generated");
 }
 
 /// Greedy over the web, made for so many fetches, beside the best of what crawlers use today: what

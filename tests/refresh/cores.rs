@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 use crate::support::banks::TestBank;
 use crate::support::plans::exact_cores;
 use crate::support::refreshes::came_to_the_same;
-use seedbank::engine::refresh::RecomputeReason;
+use seedbank::engine::refresh::{Proof, RecomputeReason};
 use seedbank::engine::{PlanOptions, RefreshRequest};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Watch;
@@ -35,7 +35,7 @@ fn compare(bank: &TestBank, options: &PlanOptions) -> (u64, u64) {
     let again = bank.refresh("again", options, false);
     let cold = bank.refresh("cold", options, true);
     assert_eq!((cold.view.steps_reused, cold.view.cold), (0, true));
-    assert!(again.view.certified && cold.view.certified);
+    assert_eq!([again.view.proof, cold.view.proof], [Proof::Exact; 2]);
     came_to_the_same(&bank.bank, again.view.refresh, cold.view.refresh);
     (again.view.steps_reused, again.view.steps_recomputed)
 }

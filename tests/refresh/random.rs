@@ -227,7 +227,7 @@ fn live(run: &Run, batches: &[Vec<Event>], counts: &mut Counts) {
         let ours = refresh("again", at, false);
         let cold = refresh("cold", at, true);
         assert_eq!(ours.components, cold.components);
-        assert_eq!(ours.view.certified, cold.view.certified);
+        assert_eq!(ours.view.proof, cold.view.proof);
         came_to_the_same(&bank.bank, ours.view.refresh, cold.view.refresh);
         counts.0 += 1;
         counts.1 += ours.view.steps_reused;

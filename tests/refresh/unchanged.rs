@@ -29,7 +29,10 @@ fn clicks() -> String {
 fn is_taken(report: &RefreshReport) -> bool {
     let view = &report.view;
     let is_reused = view.steps_recomputed == 0 && view.steps_reused == u64::from(view.cores);
-    (report.pages_loaded, view.link_visits) == (0, 0) && is_reused && !view.cold && view.certified
+    (report.pages_loaded, view.link_visits) == (0, 0)
+        && is_reused
+        && !view.cold
+        && view.uncertified_reason.is_none()
 }
 
 #[test]

@@ -10,6 +10,7 @@ use seedbank::engine::error::ErrorKind;
 use seedbank::engine::plan::{Pages, Pick, Slack};
 use seedbank::engine::policy::List;
 use seedbank::engine::query::PageView;
+use seedbank::engine::refresh::Proof;
 use seedbank::engine::{Bank, EngineError, IngestRequest, Plan, PlanOptions, RefreshRequest};
 use seedbank::ingest::{Input, Naming};
 use seedbank_formats::synth::{SynthOptions, day_text};
@@ -105,7 +106,7 @@ impl Cluster {
                 steps_reused = view.steps_reused;
                 let steps = (view.steps_reused, view.steps_recomputed, &report.steps);
                 let work = (view.link_visits, report.products, report.pages_loaded);
-                let counts = (view.seeds, view.cores, view.certified, report.components);
+                let counts = (view.seeds, view.cores, view.proof, report.components);
                 let others = (&view.policy, &report.costs, &report.pruned, view.cold);
                 format!("{name}: {counts:?}, {steps:?}, {work:?}, {others:?}")
             }
@@ -243,7 +244,7 @@ fn a_crawl_has_the_same_cores_in_any_bank() {
             let of_plain = (
                 expected.view.seeds,
                 expected.view.cores,
-                expected.view.certified,
+                expected.view.proof,
                 expected.components,
             );
             assert!(
@@ -272,7 +273,7 @@ fn process_0_finds_exact_cores_as_in_a_plain_bank() {
         plain.ingest(day).unwrap();
         let request = RefreshRequest::with("exact", exact());
         let expected = plain.refresh(&request).unwrap().view;
-        assert!(expected.certified && expected.cores == 20);
+        assert_eq!((expected.proof, expected.cores), (Proof::Exact, 20));
         let expected_answers = answers(&plain, "exact");
         let mut reports = Vec::new();
         for cluster in &clusters {

@@ -115,7 +115,7 @@ pub struct CoverParams {
     pub weights: Weights,
     /// Overrides `P_uniq` of every site.
     pub p_uniq: Option<Value>,
-    /// Whether to stop before a pick whose score is not positive.
+    /// Whether to stop before a pick that adds nothing: no page with max-out, else no positive value.
     pub positive_only: bool,
     /// The seed of the random streams of [`Method::Random`].
     pub rng_seed: u64,
@@ -165,7 +165,7 @@ pub struct Choice {
     pub weights: Weights,
     /// Overrides `P_uniq` of every site.
     pub p_uniq: Option<Value>,
-    /// Whether to stop before a pick whose score is not positive; false for baselines.
+    /// Whether to stop before a pick that adds nothing; false for baselines, which pick regardless of coverage.
     pub positive_only: bool,
     /// The seed of the random streams of [`Method::Random`].
     pub rng_seed: u64,

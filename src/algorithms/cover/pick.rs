@@ -3,6 +3,7 @@
 use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
 
+use super::params::Method;
 use crate::page::SiteId;
 
 /// The score that a page was picked by.
@@ -104,6 +105,15 @@ impl Pick {
     pub fn covered_value(&self) -> i64 {
         self.hops.iter().map(|hop| hop.value).sum()
     }
+
+    /// Whether the pick adds nothing to the picks before it: no page for max-out, which does not look at values,
+    /// else no positive value.
+    pub(super) fn adds_nothing(&self, method: Method) -> bool {
+        match method {
+            Method::MaxOut => self.covered_pages() == 0,
+            _ => self.covered_value() <= 0,
+        }
+    }
 }
 
 /// The reason for the end of a selection: the first that holds, in this order.
@@ -116,7 +126,7 @@ pub enum Stop {
     NoPageLeft,
     /// The requested number of seeds is reached.
     Complete,
-    /// The score of the next pick would not be positive.
+    /// The next pick would add nothing: no page with max-out, else no positive value.
     NotPositive,
 }
 

@@ -43,21 +43,17 @@ pub fn select(
             break Stop::Complete;
         }
         let seed = scored.remove(best(&scored));
-        let positive = match seed.score {
-            Score::OutDegree(degree) => degree > 0,
-            Score::Weight(weight) => weight > 0,
-            Score::Drawn | Score::Pagerank(_) => true,
-        };
-        if choice.positive_only && !positive {
-            break Stop::NotPositive;
-        }
         let runner_up = (!scored.is_empty()).then(|| scored[best(&scored)]);
         let hops = state.take(seed.page, &choice);
-        picks.push(Pick {
+        let pick = Pick {
             seed,
             runner_up: runner_up.filter(|next| next.score != Score::Drawn),
             hops,
-        });
+        };
+        if choice.positive_only && pick.adds_nothing(choice.method) {
+            break Stop::NotPositive;
+        }
+        picks.push(pick);
     };
     Ok(SiteCover {
         site: site.id,

@@ -63,7 +63,7 @@ pub(super) fn select_site(
             let order = baselines::order_by_out_degree(site.graph);
             run.take_in_order(order, |page| Score::OutDegree(site.graph.out_degree(page)))?
         }
-        Method::MaxOut => run.max_out(choice.positive_only)?,
+        Method::MaxOut => run.max_out(choice)?,
         Method::MaxWeight | Method::MaxScc | Method::RootScc | Method::Greedy => {
             run.by_weight(choice)?
         }
@@ -97,6 +97,12 @@ impl Run<'_> {
             hops,
         });
         added
+    }
+
+    /// Removes the last pick if it adds nothing and such picks are not wanted.
+    fn take_back(&mut self, choice: &Choice) -> bool {
+        let adds_nothing = |pick: &mut Pick| pick.adds_nothing(choice.method);
+        choice.positive_only && self.picks.pop_if(adds_nothing).is_some()
     }
 
     /// Adds the pins, and calls `then` for each with the pages that it is the first to cover.
@@ -149,7 +155,7 @@ impl Run<'_> {
         })
     }
 
-    fn max_out(&mut self, positive_only: bool) -> Result<Stop, Interrupted> {
+    fn max_out(&mut self, choice: &Choice) -> Result<Stop, Interrupted> {
         let graph = self.graph;
         let mut remaining = Remaining::new(graph.successor_lists(), graph.predecessor_lists());
         let open = self.open();
@@ -163,13 +169,13 @@ impl Run<'_> {
             if self.is_complete() {
                 break Stop::Complete;
             }
-            if positive_only && best.0 == 0 {
-                break Stop::NotPositive;
-            }
             let next = remaining.pop_best(&mut queue, |_| true);
             queue.extend(next);
             let seed = max_out::scored(best);
             self.take(seed, next.map(max_out::scored));
+            if self.take_back(choice) {
+                break Stop::NotPositive;
+            }
             remaining.remove_ball(seed.page, self.hops);
         };
         self.visits += remaining.visits;
@@ -212,13 +218,18 @@ impl Run<'_> {
             if self.is_complete() {
                 return Ok(Stop::Complete);
             }
+            // No page adds anything if no value that is left is positive.
+            if choice.positive_only && residual.positive == 0 {
+                return Ok(Stop::NotPositive);
+            }
             let round = Round {
                 residual: &residual,
                 covered: (!removing).then_some(CoveredBalls {
                     distance: &self.coverage.distance,
                     hops: choice.hops,
                 }),
-                positive_only: choice.positive_only,
+                // The weight is what the page adds if it looks as far as the page covers.
+                positive_only: choice.positive_only && !removing && choice.depth == choice.hops,
                 watch: self.watch,
             };
             let lazy = lazy.get_or_insert_with(|| Lazy::new(graph, choice.depth, round));
@@ -227,10 +238,13 @@ impl Run<'_> {
             let Some(best) = best else {
                 return Ok(Stop::NotPositive);
             };
-            // Update everything that depends on coverage before the next pick.
             let page = best.seed.page;
-            unpicked[page as usize] = false;
             let added = self.take(best.seed, best.runner_up);
+            if self.take_back(choice) {
+                return Ok(Stop::NotPositive);
+            }
+            // Update everything that depends on coverage before the next pick.
+            unpicked[page as usize] = false;
             if removing {
                 self.visits += residual.remove_ball(graph, &mut search, page, self.hops);
                 scope.rebuild(graph, &residual, &unpicked);

@@ -17,7 +17,7 @@ use seedbank::engine::evaluate::{
     CoverageCurve, CoverageEvaluation, CoveragePoint, CoverageRequest, CoverageShare,
     DistancesEvaluation, DistancesRequest,
 };
-use seedbank::engine::plan::{CoverMethod, Parameter, TakenBy};
+use seedbank::engine::plan::{Covered, Parameter, TakenBy};
 
 const COVERAGE_EXAMPLES: &str = "\
 Examples:
@@ -28,8 +28,9 @@ Examples:
 /// Compare what the seeds of every cover method cover, on the same sites
 ///
 /// Runs two experiments: 1 to `--per-site` seeds per site at `--hops` hops, and 1 to `--hops` hops with
-/// `--fixed-seeds` seeds per site. Reports the covered share of pages and of positive value, averaged
-/// over sites, and the improvement over random seeds.
+/// `--fixed-seeds` seeds per site, on sites to which another site links. Reports the covered share of pages and
+/// of positive value, averaged over sites, and the improvement over random seeds: its mean over sites, as
+/// published, and the ratio of the mean coverages.
 #[derive(Debug, Args)]
 #[command(after_help = COVERAGE_EXAMPLES)]
 pub(super) struct CoverageArgs {
@@ -46,7 +47,7 @@ pub(super) struct CoverageArgs {
         value_parser = integer::<u32>(1..=1000))]
     fixed_seeds: u32,
     /// Skip sites with fewer crawled pages, since almost any seeds cover them
-    #[arg(long, value_name = "N", default_value_t = 10,
+    #[arg(long, value_name = "N", default_value_t = CoverageRequest::default().min_pages,
         value_parser = integer::<u32>(1..=u32::MAX))]
     min_pages: u32,
     /// Maximum number of sites; if there are more, a random sample is drawn
@@ -112,7 +113,7 @@ const MEASURES: [(&str, ShareOf); 2] = [
 
 fn coverage_text(found: &CoverageEvaluation) -> String {
     let mut text = format!(
-        "{} of {} with at least {}, {} together; {} of random seeds\n{}",
+        "{} of {} with at least {} and a link from another site, {} together; {} of random seeds\n{}",
         found.sites,
         counted(found.eligible_sites, "site"),
         counted(found.min_pages, "crawled page"),
@@ -144,14 +145,16 @@ fn curve_title(measure: &str, axis: &str, curves: &[CoverageCurve]) -> String {
             format!("{} per site, h hops", counted(point.seeds, "seed"))
         }
     });
-    format!("{measure} covered, in percent above random ± standard error ({fixed})\n")
+    format!(
+        "{measure} covered: improvement over random in percent, mean over sites ± standard error ({fixed})\n"
+    )
 }
 
 fn curve_text(axis: &str, curves: &[CoverageCurve], at: Axis, share_of: ShareOf) -> String {
     let mut table = Table::of("curves", "", (0..).zip(curves)).text(
         "",
         "method",
-        |(_, curve): (usize, &CoverageCurve)| curve_name(curve),
+        |(_, curve): (usize, &CoverageCurve)| curve.name(),
     );
     let points = curves.first().map_or(&[][..], |curve| &curve.points);
     for (number, point) in points.iter().enumerate() {
@@ -161,21 +164,20 @@ fn curve_text(axis: &str, curves: &[CoverageCurve], at: Axis, share_of: ShareOf)
             match (place, share) {
                 // The first curve is the random baseline itself, so its absolute coverage is shown.
                 (0, Some(share)) => format!("({:.1} %)", share.percent.mean).into(),
-                (_, share) => Cell::Estimate(share.and_then(|share| share.improvement)),
+                (_, share) => Cell::Estimate(share.and_then(|share| share.mean_improvement)),
             }
         });
         table = table.decimals(1);
     }
-    table.done().aligned()
-}
-
-fn curve_name(curve: &CoverageCurve) -> String {
-    match curve.depth {
-        Some(depth) if curve.method != CoverMethod::Greedy => {
-            format!("{}, depth {depth}", curve.method.name())
-        }
-        _ => curve.method.name().to_owned(),
+    if let Some(last) = points.last() {
+        let title = format!("{axis}={}, ratio of means", at(last));
+        let of_means = |curve: &CoverageCurve| {
+            let share = curve.points.last().map(share_of);
+            Cell::Estimate(share.and_then(|share| share.improvement_of_means))
+        };
+        table = table.shown(title, |(_, curve)| of_means(curve)).decimals(1);
     }
+    table.done().aligned()
 }
 
 /// Formats the result as CSV: one line per experiment, method and point.
@@ -195,13 +197,26 @@ fn coverage_csv(found: &CoverageEvaluation) -> String {
         .field("by", |(by, ..)| by)
         .field("method", |(_, curve, ..)| curve.method.name())
         .optional_field("depth", |(_, curve, ..)| curve.depth)
+        .optional_field("covered", |(_, curve, ..)| curve.covered.map(covered_name))
         .field("seeds", |(_, _, point, ..)| point.seeds)
         .field("hops", |(_, _, point, ..)| point.hops)
         .field("measure", |(_, _, _, measure, _)| measure)
         .estimate("percent", "", 0, |(.., share)| share.percent)
         .estimate("above_random", "", 0, |(.., share)| share.above_random)
-        .estimate("improvement", "", 0, |(.., share)| share.improvement);
+        .estimate("mean_improvement", "", 0, |(.., share)| {
+            share.mean_improvement
+        })
+        .estimate("improvement_of_means", "", 0, |(.., share)| {
+            share.improvement_of_means
+        });
     table.done().csv()
+}
+
+const fn covered_name(covered: Covered) -> &'static str {
+    match covered {
+        Covered::Zero => "zero",
+        Covered::Remove => "remove",
+    }
 }
 
 /// The maximum number of cores in the distance matrix of text output.

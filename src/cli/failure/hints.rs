@@ -566,7 +566,10 @@ mod tests {
         };
         let few = ExperimentError::SmallSites { min_pages: 9 };
         let (text, hint, status) = of(few.into());
-        assert_eq!(text, "no site has 9 crawled pages; lower --min-pages");
+        assert_eq!(
+            text,
+            "no site has 9 crawled pages and a link from another site; lower --min-pages"
+        );
         assert_eq!((hint, status), (None, 2));
         let ledger = EngineError::DamagedCache(StoreError::Damaged {
             table: "components",

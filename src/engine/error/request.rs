@@ -117,8 +117,11 @@ pub enum ExperimentError {
     /// Coverage with no seeds, hops, draws or sites.
     #[error("coverage needs at least one seed, hop, draw and site")]
     NoCoverage,
-    /// No site is large enough to measure coverage on.
-    #[error("no site has {}", counted(*min_pages, "crawled page"))]
+    /// No site to which another one links is large enough to measure coverage on.
+    #[error(
+        "no site has {} and a link from another site",
+        counted(*min_pages, "crawled page")
+    )]
     SmallSites {
         /// The minimum number of crawled pages of a site.
         min_pages: u32,

@@ -205,7 +205,7 @@ pub struct CoverageEvaluation {
     /// Measured sites.
     #[schemars(range(min = 1))]
     pub sites: u64,
-    /// Sites with enough crawled pages, from which the measured ones were drawn.
+    /// Sites with enough crawled pages and a link from another site, from which the measured ones were drawn.
     #[schemars(range(min = 1))]
     pub eligible_sites: u64,
     /// Minimum number of crawled pages of a site.
@@ -235,8 +235,30 @@ pub struct CoverageCurve {
     /// Depth of its weight; `null` for methods without one.
     #[schemars(range(min = 1))]
     pub depth: Option<u32>,
+    /// Treatment of covered pages; `null` for methods that look at pages alone.
+    pub covered: Option<cover::Covered>,
     /// Points of the curve.
     pub points: Vec<CoveragePoint>,
+}
+
+impl CoverageCurve {
+    /// Returns the name of the method, and the one that it has on the authors' poster, if any.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let mut name = self.method.name().to_owned();
+        // The depth of greedy is always the number of hops.
+        let depth = self.depth.filter(|_| self.method != cover::Method::Greedy);
+        name.extend(depth.map(|depth| format!(", depth {depth}")));
+        let removes = self.covered == Some(cover::Covered::Remove);
+        match (self.method, self.depth) {
+            (cover::Method::MaxOut, _) => name.push_str(" (L1)"),
+            (cover::Method::MaxWeight, Some(1)) if removes => name.push_str(", remove (L2)"),
+            (cover::Method::MaxWeight, Some(2)) if removes => name.push_str(", remove (L3)"),
+            (cover::Method::MaxScc, Some(1)) if removes => name.push_str(", remove (SCC)"),
+            _ => {}
+        }
+        name
+    }
 }
 
 /// Coverage for one number of seeds and hops.
@@ -261,9 +283,12 @@ pub struct CoverageShare {
     pub percent: Estimate,
     /// Difference from random seeds, in percentage points; `null` for random itself.
     pub above_random: Option<Estimate>,
-    /// Relative gain over random seeds, in percent; `null` for random itself, or if random seeds
+    /// Improvement over random seeds, in percent, as published: the mean of the improvements on each site on which random
+    /// seeds cover something; `null` for random itself, or if there is no such site.
+    pub mean_improvement: Option<Estimate>,
+    /// Improvement of the mean coverage over that of random seeds, in percent; `null` for random itself, or if random seeds
     /// cover nothing.
-    pub improvement: Option<Estimate>,
+    pub improvement_of_means: Option<Estimate>,
 }
 
 /// Result of `evaluate budget`.
@@ -497,8 +522,10 @@ impl Default for DistancesRequest {
 #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
 /// use seedbank::engine::evaluate::CoverageRequest;
 ///
+/// ingest(&bank, "day-1.jsonl", r#"{"url": "http://x.example/", "outlinks": ["http://a.example/"]}"#)?;
 /// let request = CoverageRequest { min_pages: 1, per_site: 1, hops: 1, ..CoverageRequest::default() };
 /// let found = bank.evaluate_coverage(&request)?;
+/// // No other site links to b.example.
 /// assert_eq!(found.sites, 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -510,7 +537,8 @@ pub struct CoverageRequest {
     pub hops: u32,
     /// Seeds per site while the hops vary.
     pub fixed_seeds: u32,
-    /// Minimum number of crawled pages of a site. Nearly any seeds cover smaller sites.
+    /// Minimum number of crawled pages of a site. Nearly any seeds cover smaller sites. Sites to which no other site links
+    /// are left out too.
     pub min_pages: u32,
     /// Maximum number of sites; if there are more, this many are drawn at random.
     pub max_sites: u32,
@@ -528,7 +556,7 @@ impl Default for CoverageRequest {
             per_site: 10,
             hops: 5,
             fixed_seeds: 5,
-            min_pages: 10,
+            min_pages: 100,
             max_sites: 1000,
             draws: 20,
             rng_seed: 0,

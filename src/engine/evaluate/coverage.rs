@@ -14,28 +14,39 @@ use crate::engine::query::views::Views;
 use crate::engine::refresh::cover::sites::{CoverSite, LoadedSite, cover_sites, load_in_groups};
 use crate::engine::refresh::run_context::RunContext;
 use crate::engine::{Bank, EngineError};
-use seedbank_algorithms::cover::{Choice, Method, select_chosen};
-use seedbank_algorithms::evaluate::coverage::{Covered, Gain, covered, gain, mean};
+use seedbank_algorithms::cover::{Choice, Covered, Method, select_chosen};
+use seedbank_algorithms::evaluate::coverage::{Coverage, Gain, coverage, gain, mean};
 use seedbank_algorithms::evaluate::draw;
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::Store;
+use seedbank_store::{Store, tables};
 
-/// A method with the depth of its weight.
-type Variant = (Method, Option<u32>);
+/// A method with the depth of its weight and its treatment of covered pages.
+type Variant = (Method, Option<u32>, Option<Covered>);
 
-/// Methods that consider what a page covers.
-const COVERING: [Variant; 7] = [
-    (Method::Greedy, None),
-    (Method::MaxWeight, Some(3)),
-    (Method::MaxWeight, Some(2)),
-    (Method::MaxWeight, Some(1)),
-    (Method::RootScc, Some(2)),
-    (Method::MaxScc, Some(2)),
-    (Method::MaxOut, None),
+const ZERO: Option<Covered> = Some(Covered::Zero);
+const REMOVE: Option<Covered> = Some(Covered::Remove);
+
+/// Methods that consider what a page covers. The last four are L1, L2, L3 and SCC of the authors' poster.
+const COVERING: [Variant; 10] = [
+    (Method::Greedy, None, ZERO),
+    (Method::MaxWeight, Some(3), ZERO),
+    (Method::MaxWeight, Some(2), ZERO),
+    (Method::MaxWeight, Some(1), ZERO),
+    (Method::RootScc, Some(2), ZERO),
+    (Method::MaxScc, Some(2), ZERO),
+    (Method::MaxOut, None, REMOVE),
+    (Method::MaxWeight, Some(1), REMOVE),
+    (Method::MaxWeight, Some(2), REMOVE),
+    (Method::MaxScc, Some(1), REMOVE),
 ];
 
 /// Methods that consider the page alone.
-const HEURISTIC: [Variant; 2] = [(Method::OutDegree, None), (Method::Pagerank, None)];
+const HEURISTIC: [Variant; 2] = [
+    (Method::OutDegree, None, None),
+    (Method::Pagerank, None, None),
+];
+
+const RANDOM: Variant = (Method::Random, None, None);
 
 const NAMED: usize = 4;
 
@@ -62,10 +73,16 @@ pub(super) fn run(
     let views = Views::open(bank)?;
     let store: &Store = &views.reader;
     // The values, and so the data to load, are the same for every method.
-    let loading = choice(request, (Method::Random, None), 1, 0)?;
+    let loading = choice(request, RANDOM, 1, 0)?;
     let all = cover_sites(store, &loading, watch)?;
-    let eligible = all.iter().filter(|site| site.crawled >= request.min_pages);
-    let eligible: Vec<&CoverSite> = eligible.collect();
+    let mut eligible: Vec<&CoverSite> = Vec::new();
+    for site in all.iter().filter(|site| site.crawled >= request.min_pages) {
+        watch.proceed()?;
+        let mut from_outside = store.scan_under(&tables::CITERS, &site.id.0.to_be_bytes())?;
+        if from_outside.next().transpose()?.is_some() {
+            eligible.push(site);
+        }
+    }
     let sites = sample(&eligible, request);
     if sites.is_empty() {
         let min_pages = request.min_pages;
@@ -109,13 +126,16 @@ fn choice(
     hops: u32,
     draw: u32,
 ) -> Result<Choice, EngineError> {
-    let (method, depth) = variant;
+    let (method, depth, covered) = variant;
     let value = request.value.value_parameters();
     let plan = PlanOptions {
         method: Some(plan::Method::Cover(method)),
         hops: Some(hops),
         depth: depth.map(|depth| depth.min(hops)),
+        covered,
         rng_seed: Some(request.rng_seed.wrapping_add(draw.into())),
+        // As in the papers, a method ends only when no page or no value is left.
+        positive_only: Some(false),
         // Sites are covered one by one, so parameters of plans over the web do not apply.
         ..value.retain(|parameter| parameter.taken_by != TakenBy::Web)
     };
@@ -133,20 +153,20 @@ struct Measured {
     /// Number of settings that vary the seeds; the others vary the hops.
     by_seeds: usize,
     variants: Vec<Variant>,
-    covered: Vec<Vec<Vec<Covered>>>,
+    covered: Vec<Vec<Vec<Coverage>>>,
 }
 
 impl Measured {
     fn new(request: &CoverageRequest, sites: usize) -> Self {
         let by_seeds = (1..=request.per_site).map(|seeds| (seeds, request.hops));
         let by_hops = (1..=request.hops).map(|hops| (request.fixed_seeds, hops));
-        let mut variants = vec![(Method::Random, None)];
+        let mut variants = vec![RANDOM];
         variants.extend(COVERING);
         variants.extend(HEURISTIC);
         let settings: Vec<Setting> = by_seeds.chain(by_hops).collect();
         Self {
             by_seeds: request.per_site as usize,
-            covered: vec![vec![vec![Covered::default(); sites]; settings.len()]; variants.len()],
+            covered: vec![vec![vec![Coverage::default(); sites]; settings.len()]; variants.len()],
             settings,
             variants,
         }
@@ -178,7 +198,7 @@ impl Measured {
                         continue;
                     }
                     for (site, place) in group.iter().enumerate() {
-                        let draws: Vec<Covered> =
+                        let draws: Vec<Coverage> =
                             of_draws.iter().map(|draw| draw[site][setting]).collect();
                         of_sites[*place] = mean(&draws);
                     }
@@ -197,7 +217,7 @@ impl Measured {
         hops: u32,
         choice: &Choice,
         watch: &dyn Watch,
-    ) -> Result<Vec<Vec<Covered>>, EngineError> {
+    ) -> Result<Vec<Vec<Coverage>>, EngineError> {
         let seats = if hops == request.hops {
             request.per_site.max(request.fixed_seeds)
         } else {
@@ -208,9 +228,9 @@ impl Measured {
         let of_site = |(site, cover): (&LoadedSite<'_>, _)| {
             let of_setting = |&(seeds, of): &Setting| {
                 if of == hops {
-                    covered(&site.graph, cover, seeds)
+                    coverage(&site.graph, cover, seeds)
                 } else {
-                    Covered::default()
+                    Coverage::default()
                 }
             };
             self.settings.iter().map(of_setting).collect()
@@ -225,6 +245,7 @@ impl Measured {
                 None if self.variants[at].0 == Method::Greedy => Some(request.hops),
                 depth => depth,
             },
+            covered: self.variants[at].2,
             points: settings
                 .filter_map(|setting| self.point(at, setting))
                 .collect(),
@@ -249,7 +270,8 @@ impl Measured {
         let share = |gain: Gain| CoverageShare {
             percent: gain.percent,
             above_random: (at > 0).then_some(gain.above_random),
-            improvement: gain.improvement.filter(|_| at > 0),
+            mean_improvement: gain.mean_improvement.filter(|_| at > 0),
+            improvement_of_means: gain.improvement_of_means.filter(|_| at > 0),
         };
         let (seeds, hops) = self.settings[setting];
         Some(CoveragePoint {
@@ -273,8 +295,13 @@ fn claims(by_seeds: &[CoverageCurve], by_hops: &[CoverageCurve]) -> Vec<Claim> {
         let mut compared = 0;
         for (at, below) in better.flat_map(|a| worse.clone().map(move |b| (a, b))) {
             let mut points = Vec::new();
+            let methods = (by_seeds[at].method, by_seeds[below].method);
             for curves in [by_seeds, by_hops] {
                 for (a, b) in curves[at].points.iter().zip(&curves[below].points) {
+                    // The first pick of both is the same by definition.
+                    if a.seeds == 1 && methods == (Method::MaxOut, Method::OutDegree) {
+                        continue;
+                    }
                     compared += 1;
                     if a.value.percent.mean <= b.value.percent.mean {
                         points.push((a.seeds, a.hops));
@@ -284,8 +311,7 @@ fn claims(by_seeds: &[CoverageCurve], by_hops: &[CoverageCurve]) -> Vec<Claim> {
             if !points.is_empty() {
                 points.sort_unstable();
                 points.dedup();
-                let name = |at: usize| label(&by_seeds[at]);
-                found.push((name(at), name(below), points));
+                found.push((by_seeds[at].name(), by_seeds[below].name(), points));
             }
         }
         (found, compared)
@@ -344,14 +370,4 @@ fn sentence(what: &str, found: &[Exception], compared: u32) -> String {
     }
     text.push('.');
     text
-}
-
-/// Returns the display name of a method.
-fn label(curve: &CoverageCurve) -> String {
-    match curve.depth {
-        Some(depth) if curve.method != Method::Greedy => {
-            format!("{} {depth}", curve.method.name())
-        }
-        _ => curve.method.name().to_owned(),
-    }
 }

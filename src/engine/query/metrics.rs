@@ -13,6 +13,7 @@
 use std::fmt::{Display, Write};
 
 use super::status::{LastBatch, PlanView, Status};
+use crate::engine::refresh::Proof;
 
 /// Type of a metric family.
 #[derive(Clone, Copy)]
@@ -244,10 +245,16 @@ fn write_plans(text: &mut MetricsText, plans: &[PlanView]) {
     each("duration_seconds", help, &|plan| plan.seconds);
     let help = "The last batch of the state that the plan's last refresh ran on.";
     each("batch", help, &|plan| f64::from(plan.batch));
-    let help = "Whether every result of the plan's last refresh was proven: 1 or 0.";
-    each("certified", help, &|plan| {
-        f64::from(u8::from(plan.certified))
+    let samples = plans.iter().filter_map(|plan| {
+        let is_certified = match plan.proof {
+            Proof::Exact | Proof::Within => 1.0,
+            Proof::NotProved => 0.0,
+            Proof::NotApplicable => return None,
+        };
+        Some((vec![("plan", &*plan.plan)], is_certified))
     });
+    let help = "Whether the cores of the plan's last refresh are proved: 1 or 0. Only of plans whose method has a proof.";
+    text.family("last_refresh_certified", Kind::Gauge, help, samples);
     let samples = plans.iter().filter_map(|plan| {
         let verdict = plan.parameters.judged.as_ref()?;
         let times = verdict.times_best_baseline?.mean;

@@ -9,7 +9,7 @@ use super::views::Views;
 use crate::engine::clock::now;
 use crate::engine::ingest::{RefusedBatch, list_of, readable};
 use crate::engine::plan::{Method, NAME_PATTERN, PlanOptions};
-use crate::engine::refresh::RefreshView;
+use crate::engine::refresh::{Proof, RefreshView};
 use crate::engine::site_owners::SiteOwners;
 use crate::engine::{Bank, EngineError};
 use schemars::JsonSchema;
@@ -151,8 +151,8 @@ pub struct PlanView {
     /// Elapsed time, in seconds.
     #[schemars(range(min = 0))]
     pub seconds: f64,
-    /// Whether every result was proven.
-    pub certified: bool,
+    /// What is proved about its cores.
+    pub proof: Proof,
     /// Current states of its seeds.
     pub seeds: SeedStates,
 }
@@ -334,15 +334,16 @@ fn plan_view(
             PageState::Unlinked => &mut seeds.unlinked,
         } += 1;
     }
+    let parameters = views.options(&record.settings)?;
     Ok(PlanView {
         plan,
-        parameters: views.options(&record.settings)?,
+        proof: Proof::of(&parameters, refresh.doubt.is_some()),
+        parameters,
         last_refresh: record.last_refresh,
         batch: refresh.batch,
         at: refresh.at,
         age: at.saturating_sub(refresh.at),
         seconds: refresh.seconds,
-        certified: refresh.certified,
         seeds,
     })
 }

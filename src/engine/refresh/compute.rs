@@ -12,7 +12,7 @@ use super::delete::PickedBy;
 use super::global::{self, WebRun};
 use super::judged::{Judge, Judged};
 use super::report::{
-    DefaultBudget, PolicyView, RefreshReport, Shortage, ShortageReason, Stars, StepsView,
+    DefaultBudget, PolicyView, Proof, RefreshReport, Shortage, ShortageReason, Stars, StepsView,
     TuningView,
 };
 use super::request::RefreshRequest;
@@ -388,7 +388,8 @@ impl RefreshReport {
         }
         view.cores = number(same.sizes.len());
         view.seeds = number(same.seeds.len());
-        (view.cold, view.certified) = (false, true);
+        view.cold = false;
+        view.proof = Proof::of(&view.parameters, false);
         (view.steps_reused, view.steps_recomputed) = (view.cores.into(), 0);
         self.stars = Stars::count(same.sizes.iter().copied());
         let is_within = view.parameters.within.is_some_and(|of| !of.is_exact());
@@ -416,7 +417,7 @@ impl RefreshReport {
         let reused = selection.reused.iter().filter(|reused| **reused);
         view.steps_reused = reused.count() as u64;
         view.steps_recomputed = u64::from(view.cores) - view.steps_reused;
-        view.certified = selection.certified;
+        view.proof = Proof::of(&view.parameters, !selection.certified);
         let doubt = selection.uncertified_reason.as_ref();
         view.uncertified_reason = doubt.map(|(rank, doubt)| format!("core {rank}: {doubt}"));
         view.link_visits = selection.reads.visits;

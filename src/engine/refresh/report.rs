@@ -11,6 +11,7 @@ use crate::engine::error::PlanError;
 use crate::engine::plan::{HeldOutVerdict, Method, NAME_PATTERN, PlanOptions, TuningRecord};
 use crate::engine::policy::{RejectedPin, RejectionReason};
 use crate::engine::{EngineError, Result};
+use seedbank_algorithms::cores::Hits;
 use seedbank_algorithms::cover::Value;
 use seedbank_algorithms::cover::global::{Setting, Trial, Tuning, WebChoice};
 use seedbank_algorithms::rank::{Origin, ProvenStep};
@@ -300,6 +301,37 @@ impl TuningView {
     }
 }
 
+/// What is proved about the cores of a refresh. It says nothing about how much a crawl from the seeds finds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Proof {
+    /// Every core is that of an exact computation.
+    Exact,
+    /// Every core is within the tolerance of the plan.
+    Within,
+    /// Nothing, since the method has no proof: classic HITS, and cover methods.
+    #[default]
+    NotApplicable,
+    /// A core could not be proved to be exact or within the tolerance.
+    NotProved,
+}
+
+impl Proof {
+    /// What a refresh with these parameters proves; `in_doubt` is whether a core could not be proved.
+    pub(crate) fn of(parameters: &PlanOptions, in_doubt: bool) -> Self {
+        let by_cores = parameters.method.unwrap_or_default() == Method::Cores;
+        if !by_cores || parameters.hits == Some(Hits::Classic) {
+            Self::NotApplicable
+        } else if in_doubt {
+            Self::NotProved
+        } else if parameters.within.unwrap_or_default().is_exact() {
+            Self::Exact
+        } else {
+            Self::Within
+        }
+    }
+}
+
 /// The stored part of a refresh: its input, results and cost.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
@@ -331,9 +363,10 @@ pub struct RefreshView {
     pub steps_reused: u64,
     /// Number of steps computed: cores, or sites, or seeds over the web.
     pub steps_recomputed: u64,
-    /// Whether every result is certified.
-    pub certified: bool,
-    /// Why not every result is certified, if so.
+    /// What is proved about the cores.
+    pub proof: Proof,
+    /// What could not be decided about the first core in doubt: why it is not proved, or, of classic cores, which tie is
+    /// open; absent if no core is in doubt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncertified_reason: Option<String>,
     /// Number of entries of rows and in-link lists that ranking read, counted per vector.
@@ -353,7 +386,6 @@ impl RefreshView {
             parameters,
             batch,
             cold: true,
-            certified: true,
             ..Self::default()
         }
     }
@@ -369,6 +401,7 @@ impl RefreshView {
             refresh,
             plan: record.plan,
             policy: policy.transpose().map_err(PlanError::Stored)?,
+            proof: Proof::of(&parameters, record.doubt.is_some()),
             parameters,
             batch: record.batch,
             at: record.at,
@@ -378,7 +411,6 @@ impl RefreshView {
             cold: record.cold,
             steps_reused: record.steps_reused,
             steps_recomputed: record.steps_recomputed,
-            certified: record.certified,
             uncertified_reason: record.doubt,
             link_visits: record.link_visits,
             page_visits: record.page_visits,
@@ -420,7 +452,7 @@ impl RefreshReport {
             at: view.at,
             seconds: view.seconds,
             cold: view.cold,
-            certified: view.certified,
+            certified: view.uncertified_reason.is_none(),
             doubt: view.uncertified_reason,
             seeds: view.seeds,
             cores: view.cores,

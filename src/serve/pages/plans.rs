@@ -244,7 +244,9 @@ fn plan_table(plans: &[PlanView], turnovers: &[Vec<Turnover>]) -> Table {
         .word("method", "Method", |(plan, _)| {
             plan.parameters.method.unwrap_or_default().name()
         })
-        .word("proof", "Proof", |(plan, _)| proof(plan.certified))
+        .word("proof", "Proof", |(plan, _)| {
+            Cell::or_none(proof(plan.proof))
+        })
         .done()
 }
 
@@ -429,7 +431,7 @@ fn changed_table(refreshes: &[RefreshView], turnover: &[Turnover]) -> Table {
         .optional("lost", "Lost", |of| change(of).map(|change| change.lost))
         .number("seconds", "Seconds", |of| of.seconds)
         .word("reuse", "Reuse", reuse)
-        .word("proof", "Proof", |of| proof(of.certified))
+        .word("proof", "Proof", |of| Cell::or_none(proof(of.proof)))
         .done()
 }
 
@@ -675,7 +677,7 @@ fn refresh_table<'a>(refreshes: impl Iterator<Item = &'a RefreshView>) -> Table 
         .number("seeds", "Seeds", |of| of.seeds)
         .number("seconds", "Seconds", |of| of.seconds)
         .word("reuse", "Reuse", reuse)
-        .word("proof", "Proof", |of| proof(of.certified))
+        .word("proof", "Proof", |of| Cell::or_none(proof(of.proof)))
         .done()
 }
 

@@ -134,17 +134,18 @@ pub(super) fn max_out(
         if picks.len() >= choice.seeds as usize {
             break Stop::Complete;
         }
-        if choice.positive_only && best.0 == 0 {
+        let seed = max_out::scored(best);
+        let (gains, added) = reached.add(seed.page)?;
+        if choice.positive_only && added.is_empty() {
             break Stop::NotPositive;
         }
-        let seed = max_out::scored(best);
         caps.add_seed(seed.page);
         let next = remaining.pop_best(&mut queue, |page| caps.admits(page));
         queue.extend(next);
         picks.push(Pick {
             seed,
             runner_up: next.map(max_out::scored),
-            hops: reached.add(seed.page)?.0,
+            hops: gains,
         });
         remaining.remove_ball(seed.page, hops);
     };

@@ -40,7 +40,7 @@ pub(super) struct GreedyOptions {
     pub(super) price: i64,
     /// The part of the values of known pages in the graph that the reach does not contain, in millionths.
     pub(super) value_known: i64,
-    /// Whether to stop before a pick whose gain is not positive.
+    /// Whether to stop before a pick that adds no value above the fetch costs.
     pub(super) positive_only: bool,
     /// Whether to fill the places that are left then by the values of candidates.
     pub(super) fill: bool,
@@ -125,6 +125,13 @@ impl<'a> Reached<'a> {
         Ok((gains, added))
     }
 
+    /// Takes back the last pick, which was the first to reach these pages.
+    fn take_back(&mut self, added: &[u32]) {
+        for &page in added {
+            self.by_page[page as usize] = false;
+        }
+    }
+
     /// The candidates that no pick reaches, ascending.
     pub(super) fn others(&self) -> impl Iterator<Item = u32> {
         let candidates = self.graph.candidates().iter().copied();
@@ -180,10 +187,16 @@ pub(super) fn greedy(
         if picks.len() >= options.seeds as usize {
             break Stop::Complete;
         }
-        if options.positive_only && gain <= 0 {
+        // A gain that looks as far as a pick reaches is what the pick adds, which saves the search.
+        let is_what_it_adds = run.depth == options.hops;
+        if options.positive_only && is_what_it_adds && gain <= 0 {
             break Stop::NotPositive;
         }
         let (hops, added) = run.take(&mut reached, best.seed.page, &groups)?;
+        if options.positive_only && !is_what_it_adds && run.net_value(&added)? <= 0 {
+            reached.take_back(&added);
+            break Stop::NotPositive;
+        }
         picks.push(Pick {
             seed: best.seed,
             runner_up: best.runner_up,
@@ -255,6 +268,13 @@ impl Run<'_> {
         }
         self.caps.add_seed_of(groups);
         reached.add(page)
+    }
+
+    /// The value minus the fetch cost of pages, in millionths; in a share, of those of all processes.
+    fn net_value(&self, pages: &[u32]) -> Result<i64, Interrupted> {
+        let net = |page: &u32| self.graph.values()[*page as usize] - self.options.price;
+        let own = pages.iter().map(net).sum();
+        Ok(self.graph.group().sum([own])?[0])
     }
 
     /// Returns the groups of each pin.

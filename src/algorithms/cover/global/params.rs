@@ -151,7 +151,8 @@ pub struct WebChoice {
     pub objective: Objective,
     /// The limits of the crawl in which the grid search compares settings.
     pub crawl: CrawlLimits,
-    /// Whether to stop before a pick whose score is not positive; false for baselines.
+    /// Whether to stop before a pick that adds nothing: no page with max-out, else no value above the fetch costs;
+    /// false for baselines.
     pub positive_only: bool,
     /// Whether the places that picks by gain leave empty are filled by the values of candidates.
     pub fill: bool,

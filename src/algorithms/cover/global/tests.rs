@@ -56,10 +56,12 @@ fn by_definition(web: &SmallWeb, choice: &WebChoice) -> (Vec<Picked>, Stop) {
         if picks.len() == choice.seeds as usize {
             return (picks, Stop::Complete);
         }
-        if choice.positive_only && gain <= 0 {
+        let within = web.within(page, hops);
+        let adds: i64 = within.difference(&reached).map(|&page| net(page)).sum();
+        if choice.positive_only && adds <= 0 {
             return (picks, Stop::NotPositive);
         }
-        reached.extend(web.within(page, hops));
+        reached.extend(within);
         picks.push((page, gain, gains.get(1).copied()));
     }
 }
@@ -257,25 +259,44 @@ proptest! {
     }
 
     #[test]
-    fn max_out_picks_by_links_to_what_remains(web in web(), hops in 0_u32..4, seeds in 1_u32..6) {
+    fn max_out_picks_by_links_to_what_remains(
+        web in web(),
+        hops in 0_u32..4,
+        seeds in 1_u32..6,
+        positive_only in any::<bool>(),
+    ) {
         let mut params = plan(Method::MaxOut);
         params.cover.seeds = Some(seeds);
+        params.cover.positive_only = positive_only;
         params.hops = Some(hops);
         let choice = params.choose().unwrap();
         let selected = select(&mut web.graph(), &choice, &[], &Unwatched).unwrap();
-        let mut there = web.all();
-        for pick in &selected.cover.picks {
+        let (mut there, mut reached) = (web.all(), BTreeSet::new());
+        let best = |there: &BTreeSet<u32>| {
             let open = web.candidates().into_iter().filter(|page| there.contains(page));
-            let degree = |page: u32| web.links[page as usize].intersection(&there).count();
-            let best = open.clone().map(degree).max().unwrap();
-            let first = open.clone().find(|&page| degree(page) == best);
-            prop_assert_eq!(first, Some(pick.seed.page));
-            prop_assert_eq!(pick.seed.score, Score::OutDegree(u32::try_from(best).unwrap()));
-            prop_assert!(best > 0);
-            for page in web.levels(&[pick.seed.page], hops, &there).into_iter().flatten() {
+            let degree = |page: u32| web.links[page as usize].intersection(there).count();
+            open.map(|page| (degree(page), page)).max_by_key(|&(degree, page)| (degree, std::cmp::Reverse(page)))
+        };
+        for pick in &selected.cover.picks {
+            let (degree, first) = best(&there).unwrap();
+            prop_assert_eq!(first, pick.seed.page);
+            prop_assert_eq!(pick.seed.score, Score::OutDegree(u32::try_from(degree).unwrap()));
+            let within = web.within(first, hops);
+            prop_assert!(!positive_only || !within.is_subset(&reached));
+            reached.extend(within);
+            for page in web.levels(&[first], hops, &there).into_iter().flatten() {
                 there.remove(&page);
             }
         }
+        let stop = match best(&there) {
+            None => Stop::NoPageLeft,
+            Some(_) if selected.cover.picks.len() == seeds as usize => Stop::Complete,
+            Some((_, next)) => {
+                prop_assert!(positive_only && web.within(next, hops).is_subset(&reached));
+                Stop::NotPositive
+            }
+        };
+        prop_assert_eq!(selected.cover.stop, stop);
         check_reached(&web, &selected.cover, hops);
     }
 

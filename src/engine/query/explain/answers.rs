@@ -4,6 +4,7 @@ use crate::engine::eligibility::Ineligible;
 use crate::engine::plan::{Method, NAME_PATTERN, TuningRecord, by_cores, by_cover};
 use crate::engine::policy::{PinRejection, RejectionReason};
 use crate::engine::query::answers::{AliasView, is_true, yes};
+use crate::engine::refresh::Proof;
 use schemars::JsonSchema;
 use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::records::{BatchId, CoverStop, PageState, RefreshId};
@@ -61,8 +62,8 @@ pub struct RefreshRun {
     pub state_batch: BatchId,
     /// Number of seeds on its list.
     pub seeds: u32,
-    /// Whether all results were proven.
-    pub certified: bool,
+    /// What is proved about its cores.
+    pub proof: Proof,
 }
 
 /// Reads of the store.

@@ -7,6 +7,7 @@ use super::answers::{IneligibleReason, ReadCost, RefreshRun, ScoredUrl};
 use crate::engine::plan::{Method, ResolvedPlan, TuningRecord};
 use crate::engine::policy::{LoadedPolicy, Policy};
 use crate::engine::query::views::Views;
+use crate::engine::refresh::Proof;
 use crate::engine::{Bank, EngineError, Which};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Unwatched;
@@ -23,6 +24,7 @@ pub(super) struct Context {
     pub(super) record: RefreshRecord,
     pub(super) plan: ResolvedPlan,
     pub(super) method: Method,
+    pub(super) proof: Proof,
     /// Policies of the plan; `None` if it has none.
     pub(super) rules: Option<LoadedPolicy>,
     /// Positions on the list; `None` without policies, when the list is the method's selection.
@@ -62,6 +64,7 @@ impl Context {
             refresh,
             plan: options.resolve()?,
             method: options.method.unwrap_or_default(),
+            proof: Proof::of(&options, record.doubt.is_some()),
             tuned: options.tuned,
             record,
         })
@@ -74,7 +77,7 @@ impl Context {
             refresh: self.refresh,
             state_batch: self.record.batch,
             seeds: self.record.seeds,
-            certified: self.record.certified,
+            proof: self.proof,
         }
     }
 

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::page_evidence::{NewPageEvidence, SeriesRefresh, Written};
 use crate::engine::Result;
 use seedbank_algorithms::cores::{Core, Rule, Selection};
+use seedbank_algorithms::cover::order_by_score;
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::rank::TIED;
@@ -61,25 +62,15 @@ pub(crate) fn gather(
     }
 }
 
-/// Ranks pages by score: first those tied with the best, in URL order, then the others by
-/// descending score, ties in URL order.
+/// Ranks pages, whose numbers are in URL order, by score: by the rule of ties, so that rounding decides no rank.
 fn places(pages: &[u32], scores: &[f64]) -> Vec<SidePlace> {
-    let best = scores.iter().copied().fold(0.0, f64::max);
-    let level = |at: usize| {
-        if scores[at] >= best * (1.0 - TIED) {
-            best
-        } else {
-            scores[at]
-        }
-    };
-    let mut order: Vec<usize> = (0..pages.len()).collect();
-    order.sort_by(|&a, &b| {
-        let by_score = level(b).total_cmp(&level(a));
-        by_score.then(pages[a].cmp(&pages[b]))
-    });
+    let mut by_url: Vec<usize> = (0..pages.len()).collect();
+    by_url.sort_unstable_by_key(|&at| pages[at]);
+    let scores_by_url: Vec<f64> = by_url.iter().map(|&at| scores[at]).collect();
+    let order = order_by_score(&scores_by_url, pages.len());
     let mut ranks = vec![0; pages.len()];
     for (at, rank) in order.into_iter().zip(1..) {
-        ranks[at] = rank;
+        ranks[by_url[at as usize]] = rank;
     }
     let taken = (1..).zip(scores).zip(ranks);
     taken
@@ -212,4 +203,31 @@ pub(crate) fn delete_refresh(
     changes.delete_under(store, &tables::CORE_MEMBERS, &prefix)?;
     changes.delete_under(store, &tables::CORE_EVIDENCE, &prefix)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_scores_are_ranked_by_url_whatever_their_last_bits() {
+        let (best, next) = (0.5, 0.25);
+        let last_bit = f64::EPSILON;
+        // In the order of extraction; numbers are in URL order.
+        let pages = [4, 1, 3, 0, 2];
+        for sign in [-1.0, 1.0] {
+            let scores = [
+                best,
+                best + sign * last_bit,
+                next,
+                next + sign * last_bit,
+                0.0,
+            ];
+            let ranks: Vec<u32> = places(&pages, &scores)
+                .iter()
+                .map(|place| place.rank)
+                .collect();
+            assert_eq!(ranks, [2, 1, 4, 3, 5]);
+        }
+    }
 }

@@ -112,6 +112,11 @@ PinRejection = Literal["unknown", "gone", "alias", "excluded"]
 """Why a pinned page is not a seed."""
 
 
+Proof = Literal["exact", "within", "not-applicable", "not-proved"]
+"""What is proved about the cores of a refresh. It says nothing about how much a crawl from the seeds
+finds."""
+
+
 RecomputeReason = Literal["cold", "changed", "further", "bound"]
 """Why a core was recomputed."""
 
@@ -545,6 +550,8 @@ class CoverageCurve(TypedDict):
     """The method."""
     depth: Union[int, None]
     """Depth of its weight; `null` for methods without one."""
+    covered: Union[Covered, None]
+    """Treatment of covered pages; `null` for methods that look at pages alone."""
     points: list[CoveragePoint]
     """Points of the curve."""
 
@@ -557,7 +564,7 @@ class CoverageEvaluation(TypedDict):
     sites: int
     """Measured sites."""
     eligible_sites: int
-    """Sites with enough crawled pages, from which the measured ones were drawn."""
+    """Sites with enough crawled pages and a link from another site, from which the measured ones were drawn."""
     min_pages: int
     """Minimum number of crawled pages of a site."""
     pages: int
@@ -594,8 +601,12 @@ class CoverageShare(TypedDict):
     """Coverage, in percent of the site."""
     above_random: Union[Estimate, None]
     """Difference from random seeds, in percentage points; `null` for random itself."""
-    improvement: Union[Estimate, None]
-    """Relative gain over random seeds, in percent; `null` for random itself, or if random seeds cover nothing."""
+    mean_improvement: Union[Estimate, None]
+    """Improvement over random seeds, in percent, as published: the mean of the improvements on each site on which
+    random seeds cover something; `null` for random itself, or if there is no such site."""
+    improvement_of_means: Union[Estimate, None]
+    """Improvement of the mean coverage over that of random seeds, in percent; `null` for random itself, or if
+    random seeds cover nothing."""
 
 
 class CrawlComparison(TypedDict):
@@ -816,8 +827,8 @@ class DryRun(TypedDict):
     computed for it."""
     steps_recomputed: int
     """Number of steps computed: cores, or sites, or seeds over the web."""
-    certified: bool
-    """Whether every result is certified."""
+    proof: Proof
+    """What is proved about the cores."""
     link_visits: int
     """Number of entries of rows and in-link lists that ranking read, counted per vector."""
     page_visits: int
@@ -869,7 +880,8 @@ class DryRun(TypedDict):
     """Over the web: results of the search for hops, a fetch cost and a value of known pages, if this refresh ran
     one."""
     uncertified_reason: NotRequired[str]
-    """Why not every result is certified, if so."""
+    """What could not be decided about the first core in doubt: why it is not proved, or, of classic cores, which
+    tie is open; absent if no core is in doubt."""
     verdict: NotRequired[HeldOutVerdict]
     """Comparison of the plan's list with baselines, if this refresh made one."""
 
@@ -898,8 +910,8 @@ class ExplanationCoresCoreMember(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["core-member"]
@@ -931,8 +943,8 @@ class ExplanationCoresCoreSeed(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["core-seed"]
@@ -975,8 +987,8 @@ class ExplanationCoresNearCore(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["near-core"]
@@ -1018,8 +1030,8 @@ class ExplanationCoresNoCore(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["no-core"]
@@ -1052,8 +1064,8 @@ class ExplanationCoresNoInterSiteLinks(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["no-inter-site-links"]
@@ -1079,8 +1091,8 @@ class ExplanationCoverSeed(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["cover-seed"]
@@ -1125,8 +1137,8 @@ class ExplanationCovered(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["covered"]
@@ -1154,8 +1166,8 @@ class ExplanationIneligible(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["ineligible"]
@@ -1181,8 +1193,8 @@ class ExplanationNoSeats(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["no-seats"]
@@ -1208,8 +1220,8 @@ class ExplanationNotYetKnown(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["not-yet-known"]
@@ -1233,8 +1245,8 @@ class ExplanationReached(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["reached"]
@@ -1262,8 +1274,8 @@ class ExplanationUncovered(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["uncovered"]
@@ -1299,8 +1311,8 @@ class ExplanationUnreached(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["unreached"]
@@ -1334,8 +1346,8 @@ class ExplanationWebSeed(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     page: CurrentPage
     """Current state of the page, which may be later than the refresh."""
     kind: Literal["web-seed"]
@@ -1712,8 +1724,8 @@ class ListComparison(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     current_batch: int
     """Last batch of the current state, in which pages are looked up and crawls simulated."""
     counts: ListCounts
@@ -2216,8 +2228,8 @@ class PageInPlanCoresCoreMember(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["core-member"]
     """Cores: another hub of a core, or an authority."""
     core: CoreNumbers
@@ -2243,8 +2255,8 @@ class PageInPlanCoresCoreSeed(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["core-seed"]
     """Cores: the hub chosen from a core."""
     rank: int
@@ -2281,8 +2293,8 @@ class PageInPlanCoresNearCore(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["near-core"]
     """Cores: links to an authority of a core, or is linked from a hub of one, but was not added."""
     core: CoreNumbers
@@ -2318,8 +2330,8 @@ class PageInPlanCoresNoCore(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["no-core"]
     """Cores: linked with no core. The row sums compare its neighbourhood with the last core."""
     as_authority: int
@@ -2346,8 +2358,8 @@ class PageInPlanCoresNoInterSiteLinks(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["no-inter-site-links"]
     """Cores: has no inter-site links that count."""
     neighbours_ineligible: bool
@@ -2367,8 +2379,8 @@ class PageInPlanCoverSeed(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["cover-seed"]
     """Cover: picked on its site."""
     rank: int
@@ -2407,8 +2419,8 @@ class PageInPlanCovered(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["covered"]
     """Cover: covered by a seed."""
     by: SiteSeed
@@ -2430,8 +2442,8 @@ class PageInPlanIneligible(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["ineligible"]
     """Not eligible."""
     reason: IneligibleReason
@@ -2451,8 +2463,8 @@ class PageInPlanNoSeats(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["no-seats"]
     """Cover: its site was allocated no seeds."""
     crawled: int
@@ -2472,8 +2484,8 @@ class PageInPlanNotYetKnown(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["not-yet-known"]
     """Not known to the bank when the refresh ran."""
     policy: NotRequired[PolicyVerdict]
@@ -2491,8 +2503,8 @@ class PageInPlanReached(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["reached"]
     """Over the web: reached by a seed."""
     by: SiteSeed
@@ -2514,8 +2526,8 @@ class PageInPlanUncovered(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["uncovered"]
     """Cover: covered by no seed."""
     score: Union[float, None]
@@ -2545,8 +2557,8 @@ class PageInPlanUnreached(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["unreached"]
     """Over the web: eligible as a seed, and reached by none."""
     score: Union[float, None]
@@ -2574,8 +2586,8 @@ class PageInPlanWebSeed(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["web-seed"]
     """Over the web: picked."""
     rank: int
@@ -2739,8 +2751,8 @@ class PlanView(TypedDict):
     """Time since then, in seconds; 0 if the clock was set back."""
     seconds: float
     """Elapsed time, in seconds."""
-    certified: bool
-    """Whether every result was proven."""
+    proof: Proof
+    """What is proved about its cores."""
     seeds: SeedStates
     """Current states of its seeds."""
 
@@ -2900,8 +2912,8 @@ class RefreshReport(TypedDict):
     computed for it."""
     steps_recomputed: int
     """Number of steps computed: cores, or sites, or seeds over the web."""
-    certified: bool
-    """Whether every result is certified."""
+    proof: Proof
+    """What is proved about the cores."""
     link_visits: int
     """Number of entries of rows and in-link lists that ranking read, counted per vector."""
     page_visits: int
@@ -2949,7 +2961,8 @@ class RefreshReport(TypedDict):
     """Over the web: results of the search for hops, a fetch cost and a value of known pages, if this refresh ran
     one."""
     uncertified_reason: NotRequired[str]
-    """Why not every result is certified, if so."""
+    """What could not be decided about the first core in doubt: why it is not proved, or, of classic cores, which
+    tie is open; absent if no core is in doubt."""
     verdict: NotRequired[HeldOutVerdict]
     """Comparison of the plan's list with baselines, if this refresh made one."""
 
@@ -2981,8 +2994,8 @@ class RefreshView(TypedDict):
     computed for it."""
     steps_recomputed: int
     """Number of steps computed: cores, or sites, or seeds over the web."""
-    certified: bool
-    """Whether every result is certified."""
+    proof: Proof
+    """What is proved about the cores."""
     link_visits: int
     """Number of entries of rows and in-link lists that ranking read, counted per vector."""
     page_visits: int
@@ -2990,7 +3003,8 @@ class RefreshView(TypedDict):
     policy: NotRequired[PolicyView]
     """Effect of the policies; `null` if the plan has none."""
     uncertified_reason: NotRequired[str]
-    """Why not every result is certified, if so."""
+    """What could not be decided about the first core in doubt: why it is not proved, or, of classic cores, which
+    tie is open; absent if no core is in doubt."""
 
 
 class RefusedBatch(TypedDict):
@@ -3465,8 +3479,8 @@ class SiteInPlanCoresCoresOfSite(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["cores-of-site"]
     """Plan by cores."""
     site_seeds: list[SeedOfCore]
@@ -3496,8 +3510,8 @@ class SiteInPlanCoverOfSite(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["cover-of-site"]
     """Plan by a cover method."""
     since: int
@@ -3536,8 +3550,8 @@ class SiteInPlanNoCrawledPages(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["no-crawled-pages"]
     """Plan by a cover method; the site had no crawled page."""
     by_policy: NotRequired[list[SeedByPolicy]]
@@ -3556,8 +3570,8 @@ class SiteInPlanWebOfSite(TypedDict):
     """Last batch of the state that the refresh ran on."""
     seeds: int
     """Number of seeds on its list."""
-    certified: bool
-    """Whether all results were proven."""
+    proof: Proof
+    """What is proved about its cores."""
     kind: Literal["web-of-site"]
     """Plan over the web."""
     since: Union[int, None]

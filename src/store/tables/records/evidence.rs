@@ -38,7 +38,7 @@ pub struct Member {
 pub struct SidePlace {
     /// The position in the order of extraction, from 1.
     pub taken: u32,
-    /// The position by score, from 1; ties are broken by URL.
+    /// The position by score, from 1; scores within a relative 1e-9 are tied, and ordered by URL.
     pub rank: u32,
     /// The score, L2-normalised over pages.
     pub score: f64,

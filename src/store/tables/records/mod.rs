@@ -277,9 +277,9 @@ pub struct RefreshRecord {
     pub seconds: f64,
     /// Whether the refresh reused nothing of a previous one.
     pub cold: bool,
-    /// Whether every result is certified.
+    /// Whether no core is in doubt.
     pub certified: bool,
-    /// Why a result is not certified; `None` if all are.
+    /// What could not be decided about the first core in doubt.
     pub doubt: Option<String>,
     /// Seeds selected.
     pub seeds: u32,
@@ -373,7 +373,7 @@ pub enum CoverStop {
     NoPageLeft,
     /// The quota is used up.
     Complete,
-    /// The score of the next candidate is not positive.
+    /// The next seed would add nothing: no page with max-out, else no positive value.
     NotPositive,
 }
 
