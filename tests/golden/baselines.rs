@@ -58,7 +58,7 @@ fn the_default_goal_beside_every_baseline() {
                 banks.run(line, &[("web", web)]);
             }
         }
-        for fetches in numbers {
+        for &fetches in numbers {
             let variables = [("web", web), ("fetches", fetches)];
             banks.run(REFRESH, &variables);
             let answer = banks.one(CRAWL, &variables);

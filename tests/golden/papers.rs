@@ -508,8 +508,9 @@ seedbank ingest uk-$pages crawl-$pages/day-000.jsonl.zst --snapshot";
 fn worked_example(page: &mut Page) {
     let web = "\
 printf 'http://a.example/%s\\thttp://a.example/%s\\n' 1 3 1 4 1 5 1 6 1 11 2 4 2 5 2 6 2 11 9 7 9 8 9 10 > example.tsv
+printf 'http://a.example/%s\\t0\\t0\\t0\\n' $(seq 11) > pages.tsv
 seedbank init example
-seedbank ingest example example.tsv --input links";
+seedbank ingest example example.tsv --input links --pages pages.tsv";
     let refresh = "seedbank refresh example --plan $method --method $method --per-site 2 --hops 1";
     let seeds = "seedbank seeds example --plan $method --format jsonl";
     for line in web.lines() {
