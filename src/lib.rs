@@ -65,6 +65,7 @@
 //! [refresh]: crate::guide::refresh
 //! [answers]: crate::guide::answers
 //! [evaluation]: crate::guide::evaluation
+//! [papers]: crate::guide::papers
 //! [operation]: crate::guide::operation
 //! [install]: crate::guide::install
 //! [daily]: crate::guide::daily

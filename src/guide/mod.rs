@@ -27,6 +27,7 @@ macro_rules! pages {
             "[refresh]: crate::guide::refresh\n",
             "[answers]: crate::guide::answers\n",
             "[evaluation]: crate::guide::evaluation\n",
+            "[papers]: crate::guide::papers\n",
             "[operation]: crate::guide::operation\n",
             "[install]: crate::guide::install\n",
             "[daily]: crate::guide::daily\n",
@@ -64,6 +65,7 @@ pages! {
     refresh = "refresh.md";
     answers = "answers.md";
     evaluation = "evaluation.md";
+    papers = "papers.md";
     operation = "operation.md";
     install = "install.md";
     daily = "daily.md" with "daily.sh" in "sh";

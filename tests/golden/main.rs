@@ -1,4 +1,4 @@
-//! Results on real graphs equal those of an independent implementation.
+//! Results on real graphs equal those of an independent implementation, and the figures of the documents.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -11,10 +11,12 @@
 )]
 
 mod bank;
+mod baselines;
 mod cores;
 mod cover;
 mod cover_bank;
 mod evaluate;
+mod papers;
 #[path = "../support/mod.rs"]
 mod support;
 mod twins;

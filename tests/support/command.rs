@@ -137,6 +137,20 @@ impl Place {
         command
     }
 
+    /// A line for `sh`, which finds the command, not started yet; through a program and its arguments if they are given.
+    pub fn shell(&self, wrapper: &[&str], line: &str) -> Command {
+        let folder = Path::new(env!("CARGO_BIN_EXE_seedbank")).parent().unwrap();
+        let path = std::env::var("PATH").unwrap_or_default();
+        let words = [wrapper, &["sh", "-c", line]].concat();
+        let mut command = clean(words[0]);
+        command
+            .args(&words[1..])
+            .env("PATH", format!("{}:{path}", folder.display()))
+            .env("LC_ALL", "C")
+            .current_dir(self.folder.path());
+        command
+    }
+
     pub fn run(&self, args: &[&str]) -> Ended {
         self.run_with(args, b"")
     }

@@ -15,6 +15,7 @@ pub mod folders;
 pub mod graphs;
 pub mod histories;
 pub mod http;
+pub mod marked_tables;
 pub mod model;
 pub mod over_web;
 pub mod plans;

@@ -23,7 +23,7 @@ use snapbox::assert::Action;
 use snapbox::data::DataFormat;
 use snapbox::{Assert, Data};
 
-use super::command::{Place, TWO_CORES, clean};
+use super::command::{Place, TWO_CORES};
 use super::schemas::{fits, schema_of};
 
 /// Tests of the `.md` files of a folder: one for each name, and one that no other file is there, besides those of tests that
@@ -112,17 +112,8 @@ fn run(place: &Place, wrapper: &[&str], command: &str, text: &str) -> String {
         Some((line, fields)) => (line, Some(fields)),
         None => (command, None),
     };
-    let folder = Path::new(env!("CARGO_BIN_EXE_seedbank")).parent();
-    let path = std::env::var("PATH").unwrap_or_default();
-    let words = [wrapper, &["sh", "-c", line]].concat();
-    let ended = clean(words[0])
-        .args(&words[1..])
-        .env("PATH", format!("{}:{path}", folder.unwrap().display()))
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null())
-        .current_dir(place.path("."))
-        .output()
-        .unwrap();
+    let mut shell = place.shell(wrapper, line);
+    let ended = shell.stdin(Stdio::null()).output().unwrap();
     let [out, err] = [ended.stdout, ended.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
     assert!(!err.contains("panicked"), "{command}: {err}");
     if let Some(schema) = schema_of(line) {
