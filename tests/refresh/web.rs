@@ -70,12 +70,12 @@ fn every_page_is_told_why(bank: &TestBank, judge: &Judge, seeds: usize, terms: T
             .filter(|_| judge.pages.contains_key(&url));
         match explanation.why {
             Why::WebSeed(seed) => {
-                let at = usize::try_from(seed.pick).unwrap() - 1;
+                let at = usize::try_from(seed.rank).unwrap() - 1;
                 assert_eq!(picks[at].0, url);
                 assert_eq!(millionths(seed.reaches.net), picks[at].1);
                 assert_eq!(millionths(seed.gain.unwrap()), picks[at].1);
                 let before = seed.reached_by.map(|(by, hop)| (by.pick, hop as usize));
-                assert_eq!(before, first.filter(|first| first.0 != seed.pick));
+                assert_eq!(before, first.filter(|first| first.0 != seed.rank));
             }
             Why::Reached { by, hop } => assert_eq!(Some((by.pick, hop as usize)), first),
             Why::Unreached(unreached) => {

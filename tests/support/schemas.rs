@@ -7,7 +7,7 @@ use std::path::Path;
 use jsonschema::{Retrieve, Uri, Validator};
 use seedbank::engine::evaluate::{
     ActualEvaluation, BudgetEvaluation, CoverageEvaluation, CrawlEvaluation, DistancesEvaluation,
-    MethodsEvaluation, NextEvaluation,
+    GraphStructure, MethodsEvaluation, NextEvaluation,
 };
 use seedbank::engine::ingest::{ForgetReport, UndoReport};
 use seedbank::engine::maintenance::{
@@ -121,6 +121,7 @@ pub fn fits(name: &str, output: &Value) {
         "search" => reads::<SearchResult>(output),
         "seeds" => reads::<Seed>(output),
         "site-facts" => reads::<SiteFacts>(output),
+        "status" if output["degrees"].is_array() => reads::<GraphStructure>(output),
         "status" => reads::<Status>(output),
         "forget" => reads::<ForgetReport>(output),
         "undo" => reads::<UndoReport>(output),

@@ -10,9 +10,10 @@ fn sample(parameter: &Parameter) -> &str {
         (None, ValueKind::Switch) => "true",
         (None, ValueKind::List) => "@media",
         (None, ValueKind::Text | ValueKind::Signed) => {
-            // Some numbers begin at 2, and some end at 1.
-            let takes_one = parameter.read(&mut PlanOptions::default(), "1").is_ok();
-            if takes_one { "1" } else { "2" }
+            // Some numbers begin at 2, and some end at 1; limits of a crawl are no numbers.
+            let takes = |text: &&str| parameter.read(&mut PlanOptions::default(), text).is_ok();
+            let samples = ["1", "2", "depth=1"].into_iter().find(takes);
+            samples.unwrap_or_default()
         }
     }
 }

@@ -297,11 +297,6 @@ impl WebGraph {
         }
     }
 
-    /// The number of pages of all processes.
-    pub(super) const fn pages_in_all(&self) -> u64 {
-        self.totals.pages
-    }
-
     /// The number of links of all processes.
     pub(super) const fn links_in_all(&self) -> u64 {
         self.totals.links

@@ -247,16 +247,6 @@ const MIN_DRAWS: u32 = 3;
 /// The fewest sources of harmonic centralities.
 const MIN_SOURCES: usize = 64;
 
-/// Returns the plan without a budget if all of its seeds are fetched within the budget: the order of the list
-/// then makes no difference.
-fn without_order(plan: &PlanOptions, seeds: u32, budget: u64) -> PlanOptions {
-    let mut plan = plan.clone();
-    if u64::from(seeds) <= budget {
-        (plan.budget, plan.holdouts, plan.tune_visits) = (None, None, None);
-    }
-    plan
-}
-
 /// Compares a plan with the baselines on the current state. Returns `None` if too few pages are crawled to
 /// hold some out.
 ///
@@ -284,11 +274,10 @@ pub(crate) fn judge(
         return Ok(None);
     }
     let constraints = Constraints::new(store, &web, judged.policy, watch)?;
-    let plan_selected = without_order(plan, seeds, budget);
     // The list itself is not needed, since pages are always held out.
     let mut contenders = vec![Contender::selected(
         "",
-        plan_selected,
+        plan.clone(),
         Vec::new(),
         constraints,
     )];
