@@ -361,7 +361,7 @@ fn web_seed(seed: &WebSeed) -> String {
         worth.push_str(" more than fetching them costs");
     }
     let (pages, hops) = (seed.reaches.all.pages, seed.hops.len());
-    format!("{how}{}", finds(pages, hops, seed.rank == 1, &worth))
+    format!("{how}{}", finds(pages, hops, seed.is_first, &worth))
 }
 
 fn uncovered(page: &Uncovered) -> String {

@@ -295,7 +295,7 @@ fn iterations(page: &mut Page) {
         if n == "60" {
             are_enough = webs.map(|(cores, converged)| {
                 let common = compared(cores, converged).0;
-                (!converged.is_empty()).then(|| common == converged.len())
+                (!converged.is_empty()).then_some(common == converged.len())
             });
         }
     }

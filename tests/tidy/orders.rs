@@ -16,7 +16,7 @@ pub(super) const ORDERS: &[Order] = &[
         folder: &[],
         lines: &[
             &["decimal", "page", "watch"],
-            &["communicator"],
+            &["communicator", "crawl_limits"],
             &["graph", "yields"],
             &["rank", "statistics"],
             &["cores", "cover"],

@@ -439,6 +439,10 @@ pub struct WebSeed {
     /// Refresh that picked it. Later refreshes reuse the pick while nothing changes.
     #[schemars(range(min = 1))]
     pub since: RefreshId,
+    /// Whether no page was picked before it. With `max-changes`, the first seed of the list may be a later pick. Not in
+    /// JSON.
+    #[serde(skip)]
+    pub is_first: bool,
     /// Score by which it was picked; `null` for a random pick.
     pub gain: Option<f64>,
     /// Pages that it reaches and no earlier pick does.

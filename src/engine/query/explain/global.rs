@@ -59,6 +59,7 @@ pub(super) fn why(
             rank: rank_on_list,
             deferred,
             since: evidence.since,
+            is_first: rank == 1,
             gain: evidence.gain,
             reaches: total(&evidence.hops),
             hops: evidence.hops.iter().map(|hop| total(&[*hop])).collect(),

@@ -1356,8 +1356,6 @@ class ExplanationWebSeed(TypedDict):
     """Rank on the list."""
     since: int
     """Refresh that picked it. Later refreshes reuse the pick while nothing changes."""
-    pick: int
-    """Position in the order of picks, from 1. With a budget, the list has a different order."""
     gain: Union[float, None]
     """Score by which it was picked; `null` for a random pick."""
     reaches: WebValueBreakdown
@@ -2057,8 +2055,6 @@ class ListedPageWhyWebSeed(TypedDict):
     """Rank on the list."""
     since: int
     """Refresh that picked it. Later refreshes reuse the pick while nothing changes."""
-    pick: int
-    """Position in the order of picks, from 1. With a budget, the list has a different order."""
     gain: Union[float, None]
     """Score by which it was picked; `null` for a random pick."""
     reaches: WebValueBreakdown
@@ -2594,8 +2590,6 @@ class PageInPlanWebSeed(TypedDict):
     """Rank on the list."""
     since: int
     """Refresh that picked it. Later refreshes reuse the pick while nothing changes."""
-    pick: int
-    """Position in the order of picks, from 1. With a budget, the list has a different order."""
     gain: Union[float, None]
     """Score by which it was picked; `null` for a random pick."""
     reaches: WebValueBreakdown
@@ -2668,6 +2662,7 @@ PlanOptions = TypedDict("PlanOptions", {
     "budget": "NotRequired[int]",
     "core-size": "NotRequired[int]",
     "covered": "NotRequired[Covered]",
+    "crawl": "NotRequired[CrawlLimits]",
     "density": "NotRequired[float]",
     "depth": "NotRequired[int]",
     "exclude": "NotRequired[List]",
@@ -3951,6 +3946,10 @@ class WebValueBreakdown(TypedDict):
     """Value minus cost, in units."""
 
 
+CrawlLimits = str
+"""Limits of a crawl separated by commas, `per-site=N` or `per-site=P%` and `depth=D`, or `none`."""
+
+
 Explanation = Union[ExplanationCoresCoreSeed, ExplanationCoresCoreMember, ExplanationCoresNearCore, ExplanationCoresNoCore, ExplanationCoresNoInterSiteLinks, ExplanationCoverSeed, ExplanationCovered, ExplanationUncovered, ExplanationNoSeats, ExplanationWebSeed, ExplanationReached, ExplanationUnreached, ExplanationIneligible, ExplanationNotYetKnown]
 """Output of `seedbank explain --format json`: why a page is a seed of a refresh, or why not; with --site, how
 a site was treated; for several pages, one line for each."""
@@ -4006,12 +4005,15 @@ class PlanParameters(TypedDict, total=False):
 
     budget: int | None
     """Number of pages that the crawl will fetch. The first refresh tunes `hops`, `fetch-cost` and `value-known`
-    for it, as far as they are not given; the list is ordered so that its prefixes are good too. Range: at least
-    1."""
+    for it, as far as they are not given. Range: at least 1."""
     core_size: int | None
     """Complete a core at this number of pages instead of by density. Range: at least 2."""
     covered: Covered | None
     """For max-weight and max-scc: what happens to pages that a seed covers. Default: zero."""
+    crawl: CrawlLimits | None
+    """With `budget`: limits of the crawl, separated by commas: `per-site=N` or `per-site=P%`, the maximum number
+    of pages of a site or its part of `budget`, and `depth=D`, the maximum number of links from a seed; `none`
+    removes the limits. Tuning and the verdict simulate this crawl."""
     density: float | None
     """The percentage of possible links from a core's hubs to its authorities that must exist. Default: 100."""
     depth: int | None
