@@ -17,7 +17,7 @@ const BANKS: &str = "\
 seedbank init ku --site host --url-rules whatwg
 seedbank ingest ku data/ku-2017-webir/crawl.jsonl.gz --snapshot
 seedbank init friendlinks --site host --url-rules whatwg
-for day in data/friendlinks/*.jsonl.gz; do seedbank ingest friendlinks $day --max-loss 100; done
+for day in data/friendlinks/*.jsonl.gz; do seedbank ingest friendlinks $day --max-loss 100 --as-of $(basename $day .jsonl.gz); done
 seedbank init hollins --site host --url-rules whatwg
 seedbank ingest hollins data/hollins/links.tsv.gz --input links --pages data/hollins/pages.tsv.gz
 seedbank synth crawl --pages 20000 --like uk-2002 --days 0
