@@ -65,6 +65,8 @@ const COMPUTED_SHARE: f64 = 0.7;
 const TARGET_SHARE: f64 = 0.95;
 /// Uniform weight of the start of a recurrence.
 const UNIFORM_WEIGHT: f64 = 0.3;
+/// The smallest length, on the pages left, of an earlier vector that a computation starts from.
+const MIN_START: f64 = 1e-100;
 /// A certificate is tried once its residual is below this share of the uniform weight, in length.
 const MAX_RESIDUAL: f64 = 0.4;
 /// Products before the first check, and between two.
@@ -331,7 +333,12 @@ impl RegionSolver {
     fn start(&mut self) -> Result<(Vec<f64>, f64), Interrupted> {
         let mut starts = vec![0.0; self.region.own(Role::Hub)];
         for vector in &self.starts {
-            let length = self.region.norm(Role::Hub, vector)?.max(f64::MIN_POSITIVE);
+            let length = self.region.norm(Role::Hub, vector)?;
+            // If all pages with its weight were removed, nothing is left to start from, and the scores of removed pages
+            // divided by that length would be infinite.
+            if length < MIN_START {
+                continue;
+            }
             for (entry, of) in starts.iter_mut().zip(vector) {
                 *entry += of.max(0.0) / length;
             }
