@@ -173,6 +173,35 @@ fn cached(links: &Links, of: &Selected) -> CachedSteps {
     }
 }
 
+/// The first cores take all pages that the last computation gave weight.
+#[test]
+fn a_vector_without_pages_is_no_start() {
+    let rows: [(&[u32], &[u32]); 7] = [
+        (&[7, 15, 16], &[2, 15, 26, 29, 35]),
+        (&[31], &[19]),
+        (&[5, 29, 30], &[5, 7, 13, 16, 26]),
+        (&[3, 4, 14], &[4, 19, 28]),
+        (&[8, 19], &[14, 32]),
+        (&[2, 6, 33], &[24, 34, 36]),
+        (&[9, 17], &[13, 24, 28]),
+    ];
+    let set = |pages: &[u32]| pages.iter().copied().collect::<BTreeSet<u32>>();
+    let links: Links = rows.iter().map(|(from, to)| (set(from), set(to))).collect();
+    let params = CoreParams {
+        seeds: 5,
+        rule: Rule::Density {
+            density: Density::COMPLETE,
+            growth: Growth::Literal,
+        },
+        within: "1".parse().unwrap(),
+        ..CoreParams::default()
+    };
+    let none = CachedSteps::default();
+    let alone = selected(&links, 1, &params, &none);
+    assert_eq!(alone.cores.len(), 5);
+    assert_eq!(selected(&links, 2, &params, &none), alone);
+}
+
 proptest! {
     #![proptest_config(repeatable(300))]
 
