@@ -342,16 +342,44 @@ pub fn verdict_sentence(verdict: &HeldOutVerdict) -> String {
         Measure::Pagerank => format!("fetches {found} of the PageRank"),
     };
     format!(
-        "held out, a crawl of {} from these seeds {found}, {}",
+        "held out, a crawl of {} from {} seeds {found}, {}",
         counted_pages(verdict.budget),
-        verdict_ratio(verdict)
+        if verdict.is_of_this_list() {
+            "these"
+        } else {
+            "its"
+        },
+        ratio(verdict)
     )
 }
 
+/// Formats a verdict with its batch.
+///
+/// ```text
+/// was judged after batch 1: held out, a crawl of 5,000 pages from these seeds finds ...
+/// was judged after batch 1, of another list: held out, ...
+/// ```
+#[must_use]
+pub fn dated_verdict(verdict: &HeldOutVerdict) -> String {
+    let (batch, sentence) = (verdict.batch, verdict_sentence(verdict));
+    match verdict.is_of_this_list() {
+        true => format!("was judged after batch {batch}: {sentence}"),
+        false => format!("was judged after batch {batch}, of another list: {sentence}"),
+    }
+}
+
 /// Formats how the list compares with the best baseline, such as `1.22 ± 0.03 times the best baseline
-/// (pagerank, 3,274)`.
+/// (pagerank, 3,274)`; if another list was judged, after its batch.
 #[must_use]
 pub fn verdict_ratio(verdict: &HeldOutVerdict) -> String {
+    let (batch, ratio) = (verdict.batch, ratio(verdict));
+    match verdict.is_of_this_list() {
+        true => ratio,
+        false => format!("judged after batch {batch}, of another list: {ratio}"),
+    }
+}
+
+fn ratio(verdict: &HeldOutVerdict) -> String {
     let baseline = match verdict.measure {
         Measure::Crawled | Measure::Discovered => {
             thousands(verdict.baseline_found.mean.round().max(0.0))
@@ -432,6 +460,7 @@ mod tests {
             standard_error: Some(0.031),
         };
         let mut verdict = HeldOutVerdict {
+            age_batches: 0,
             batch: 1,
             seeds: 20,
             budget: 5000,

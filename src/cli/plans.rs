@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;
 use clap::{Args, Subcommand};
-use seedbank::answers::{PlanWithCommand, plan_flags, verdict_ratio, verdict_sentence};
+use seedbank::answers::{PlanWithCommand, dated_verdict, plan_flags, verdict_ratio};
 use seedbank::display::{counted, escape_controls};
 use seedbank::engine::Bank;
 use seedbank::engine::query::PlanSummary;
@@ -220,12 +220,7 @@ fn text(shown: &PlanWithCommand) -> String {
         );
     }
     if let Some(verdict) = &plan.parameters.judged {
-        append_line!(
-            text,
-            "  after batch {}: {}",
-            verdict.batch,
-            verdict_sentence(verdict)
-        );
+        append_line!(text, "  the plan {}", dated_verdict(verdict));
     }
     if let Some(command) = &shown.command {
         append_line!(

@@ -106,7 +106,7 @@ pub(super) fn run(
             thread::scope(|scope| {
                 let _end = EndOnDrop(&stop);
                 let connected = mesh.connect_first(scope, &peers);
-                let result = connected.map_err(CliError::Cluster).and_then(|()| {
+                let result = connected.map_err(first_error).and_then(|()| {
                     session.set_server(Some(Arc::clone(&server)));
                     command(session)
                 });
@@ -205,7 +205,10 @@ fn serve(
     watch: Progress,
 ) -> Result<Outcome, CliError> {
     let stop = StopSignal::new(watch);
-    let server = Arc::new(ProcessServer::new(process, bank, own, stop.clone())?);
+    let server = match ProcessServer::new(process, bank, own, stop.clone()) {
+        Ok(server) => Arc::new(server),
+        Err(error) => return Err(report(error, members, process, name, &stop)),
+    };
     check_parts(members, server.parts())?;
     let agreement = agreement(name, server.parts());
     let host = join(members, process, 0, &agreement, &|| stop.stopped())?;
@@ -245,6 +248,28 @@ fn serve(
         seedbank_cluster::Outcome::Succeeded => Ok(Outcome::Done),
         seedbank_cluster::Outcome::Failed(message) => Err(CliError::Coordinator(message)),
     }
+}
+
+/// Reports to process 0 why the parts of this process cannot be opened, so that the command ends with that error there too,
+/// before the deadline. Returns the error.
+fn report(
+    error: EngineError,
+    members: &Members,
+    process: usize,
+    name: &str,
+    stop: &StopSignal,
+) -> CliError {
+    let (failure, error) = failure(error);
+    // Process 0 compares the file of members with the bank.
+    let banks = members.processes().iter().map(|process| process.banks());
+    let parts = banks.flatten().max().map_or(0, |last| last + 1);
+    if let Ok(host) = join(members, process, 0, &agreement(name, parts), &|| {
+        stop.stopped()
+    }) {
+        // However the command ends there, this error is why it ends here.
+        let _ = host.serve(&|_| Err(failure.clone()), 1, &|| stop.reason());
+    }
+    error
 }
 
 /// Returns what all processes must share.
@@ -511,6 +536,21 @@ impl<'a> Mesh<'a> {
     }
 }
 
+/// Converts the error of connecting process 0 with the others. One that could not open its parts ends the command as if
+/// process 0 had them.
+fn first_error(error: ClusterError) -> CliError {
+    let kind = match &error {
+        ClusterError::Remote { failure, .. } => ReportedKind::from_byte(failure.kind),
+        _ => ReportedKind::Failed,
+    };
+    match kind {
+        ReportedKind::Unavailable | ReportedKind::Damaged => {
+            EngineError::from(connection_error(error)).into()
+        }
+        _ => CliError::Cluster(error),
+    }
+}
+
 /// Converts the error of connecting to the other processes for process 0, which asked for it.
 pub(super) fn connect_failure(error: ClusterError) -> Failure {
     let error = CliError::Cluster(error);
@@ -528,16 +568,19 @@ pub(super) fn connect_failure(error: ClusterError) -> Failure {
 
 /// Answers a request to this process.
 pub(super) fn answer(server: &Arc<ProcessServer>, request: &[u8]) -> Result<Vec<u8>, Failure> {
-    let answer = server.answer(request);
-    answer.map_err(|error: EngineError| {
-        let kind = ReportedKind::from(&error) as u8;
-        let error = CliError::from(error);
-        Failure {
-            kind,
-            message: error.text(),
-            hint: error.hint().unwrap_or_default(),
-        }
-    })
+    server.answer(request).map_err(|error| failure(error).0)
+}
+
+/// Returns an error as it is reported to another process, and as it ends this one.
+fn failure(error: EngineError) -> (Failure, CliError) {
+    let kind = ReportedKind::from(&error) as u8;
+    let error = CliError::from(error);
+    let failure = Failure {
+        kind,
+        message: error.text(),
+        hint: error.hint().unwrap_or_default(),
+    };
+    (failure, error)
 }
 
 fn spawn<'scope>(

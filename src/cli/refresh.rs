@@ -247,10 +247,14 @@ fn warn(report: &RefreshReport, judge: bool, session: &Session) {
             "--p-uniq over the web: an uncrawled page counts for itself by --value-known, and again for every page that links to it",
         );
     }
-    if let Some(times) = report.grown_since_tuned {
-        session.warn(format_args!(
-            "the bank has {times:.1} times the crawled pages for which the plan was tuned; --tune tunes it again"
-        ));
+    if let Some(times) = report.crawled_since_tuned {
+        let grown =
+            format!("the bank has {times:.2} times the crawled pages for which the plan was tuned");
+        if report.tuning.is_some() {
+            session.note(format_args!("{grown}; it is tuned again"));
+        } else {
+            session.warn(format_args!("{grown}; --tune tunes it again"));
+        }
     }
     match &report.verdict {
         Some(verdict) => {
@@ -305,7 +309,8 @@ pub(super) struct PlanFlags {
     parameters: ParameterFlags<All>,
     /// Tune the plan for its budget again
     ///
-    /// Tunes --hops, --fetch-cost and --value-known, unless they are given.
+    /// Tunes --hops, --fetch-cost and --value-known, unless they are given. A refresh does it by itself once the crawled
+    /// pages have grown or shrunk by half.
     #[arg(long, help_heading = None)]
     tune: bool,
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use seedbank::answers::{SeedFormat, split_seeds, verdict_sentence, write_seeds};
+use seedbank::answers::{SeedFormat, dated_verdict, split_seeds, write_seeds};
 use seedbank::display::{counted, is_or_are};
 use seedbank::engine::query::Seed;
 use seedbank::engine::{Bank, EngineError};
@@ -138,10 +138,9 @@ fn note_verdict(bank: &Bank, args: &SeedsArgs, session: &Session) -> Result<(), 
     let plan = bank.plan(&list.plan)?;
     match &plan.summary.parameters.judged {
         Some(verdict) => session.note(format_args!(
-            "plan {}, after batch {}: {}",
+            "plan {} {}",
             list.plan,
-            verdict.batch,
-            verdict_sentence(verdict)
+            dated_verdict(verdict)
         )),
         None => session.note(format_args!(
             "plan {} has not been compared with baselines; `refresh --judge` does it",

@@ -7,7 +7,7 @@
 
 use super::Report;
 
-use crate::answers::verdict_sentence;
+use crate::answers::dated_verdict;
 use crate::engine::evaluate::{
     ComparedList, Comparison, CoverageCurve, Estimate, GatheredView, ListKind,
 };
@@ -56,8 +56,16 @@ fn stored(report: &Report) -> Option<&HeldOutVerdict> {
 }
 
 /// Returns *yes* if the figure exceeds that of the best baseline by more than two standard errors, *no* if it is
-/// less, else *uncertain*.
+/// less, else *uncertain*; *not measured* if another list was judged.
 fn of_stored(stored: &HeldOutVerdict) -> Verdict {
+    if !stored.is_of_this_list() {
+        return Verdict {
+            word: "Not measured",
+            class: "unknown",
+            brief: None,
+            text: Some(format!("The plan {}.", dated_verdict(stored))),
+        };
+    }
     let is_above = stored.times_best_baseline.is_none_or(|times| {
         let error = times.standard_error.unwrap_or(f64::INFINITY);
         times.mean - 2.0 * error > 1.0
@@ -77,11 +85,7 @@ fn of_stored(stored: &HeldOutVerdict) -> Verdict {
                 times.with_error()
             )
         }),
-        text: Some(format!(
-            "Judged after batch {}: {}.",
-            stored.batch,
-            verdict_sentence(stored)
-        )),
+        text: Some(format!("The plan {}.", dated_verdict(stored))),
     }
 }
 
@@ -130,7 +134,7 @@ pub(super) fn is_own_method(report: &Report, curve: &CoverageCurve) -> bool {
 }
 
 /// A chart of what the seeds and the best baselines find: at the middle number of fetches of the experiments, else
-/// at the number of fetches of the stored verdict.
+/// at the number of fetches of the stored verdict on this list.
 pub(super) fn chart(report: &Report) -> Option<String> {
     let (measure, budget, all) = if let Some(found) = fetches(report) {
         let budget = *found.budgets.get(found.budgets.len() / 2)?;
@@ -141,7 +145,7 @@ pub(super) fn chart(report: &Report) -> Option<String> {
         all.extend(others);
         (found.measure, budget, all)
     } else {
-        let stored = stored(report)?;
+        let stored = stored(report).filter(|stored| stored.is_of_this_list())?;
         (stored.measure, stored.budget, stored_bars(stored))
     };
     let title = format!(
@@ -344,13 +348,14 @@ mod tests {
 
     #[test]
     fn a_stored_verdict_is_uncertain_within_two_standard_errors() {
-        let of = |times: Option<f64>| {
+        let of = |times: Option<f64>, age_batches| {
             let estimate = |mean| Estimate {
                 mean,
                 standard_error: Some(0.1),
             };
             of_stored(&HeldOutVerdict {
                 batch: 3,
+                age_batches,
                 seeds: 20,
                 budget: 5000,
                 draws: 3,
@@ -367,11 +372,19 @@ mod tests {
             (Some(0.99), "No"),
             (None, "Yes"),
         ] {
-            let verdict = of(times);
+            let verdict = of(times, 0);
             assert_eq!(verdict.word, expected, "{times:?}");
             assert_eq!(verdict.brief.is_some(), times.is_some());
             let text = verdict.text.unwrap();
-            assert!(text.starts_with("Judged after batch 3: held out, a crawl of 5,000 pages"));
+            let start =
+                "The plan was judged after batch 3: held out, a crawl of 5,000 pages from these";
+            assert!(text.starts_with(start), "{text}");
+            let verdict = of(times, 2);
+            assert_eq!((verdict.word, verdict.brief), ("Not measured", None));
+            let text = verdict.text.unwrap();
+            let start =
+                "The plan was judged after batch 3, of another list: held out, a crawl of 5,000";
+            assert!(text.starts_with(start), "{text}");
         }
     }
 }

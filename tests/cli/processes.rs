@@ -406,3 +406,30 @@ fn a_missing_process_is_named_at_the_deadline() {
         assert!(err.contains("process 1 (127.0.0.1:"), "{err}");
     }
 }
+
+#[test]
+fn a_process_that_cannot_open_its_part_ends_all_at_once() {
+    let cluster = Cluster::new(3);
+    // The first of the parts of process 1.
+    let marker = cluster.place.path("1/parts/002/SEEDBANK");
+    fs::remove_file(marker).unwrap();
+    for command in ["status", "refresh"] {
+        let children = cluster.start(&[command, "BANK"]);
+        let ended = end_soon(children);
+        let [first, damaged, third] = &ended[..] else {
+            panic!("{ended:?}");
+        };
+        // The deadline, at which a missing process is named, is as far off as the time within which all end.
+        for ended in [first, damaged] {
+            assert_eq!(ended.status, Some(4), "{command}: {ended:?}");
+            let says = "parts/002 contains a bank whose marker file SEEDBANK is missing";
+            assert!(ended.err.contains(says), "{command}: {ended:?}");
+            assert!(
+                ended.err.contains("seedbank repair"),
+                "{command}: {ended:?}"
+            );
+        }
+        assert_eq!(third.status, Some(1), "{command}: {third:?}");
+        assert!(third.err.contains("parts/002"), "{command}: {third:?}");
+    }
+}

@@ -234,6 +234,9 @@ parameters! {
         /// With `budget`: number of times that tuning holds out a random tenth of the crawled pages; 0
         /// compares settings by the pages that they are selected for.
         holdouts: u32 = value("N").range(0..=100).default(HOLDOUTS);
+        /// With `budget`: keep what was tuned. Otherwise a refresh tunes the plan again once the crawled pages have
+        /// grown or shrunk by half.
+        no_tune: bool = switch(false);
     }
 
     section Policies, taken by Any {

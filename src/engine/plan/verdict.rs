@@ -40,6 +40,10 @@ impl Measure {
 pub struct HeldOutVerdict {
     /// The last batch of the state on which the plan was judged.
     pub batch: BatchId,
+    /// Number of batches between that state and the one on which the list was selected. 0 is the verdict on this list;
+    /// otherwise, another list of the plan was judged.
+    #[serde(default)]
+    pub age_batches: u32,
     /// Number of seeds requested.
     pub seeds: u32,
     /// Number of pages that the crawl fetches.
@@ -61,10 +65,16 @@ pub struct HeldOutVerdict {
 }
 
 impl HeldOutVerdict {
-    /// Whether the plan finds less than the best baseline.
+    /// Whether the list finds less than the best baseline; `false` if another list was judged.
     #[must_use]
     pub fn is_loss(&self) -> bool {
-        self.times_best_baseline
-            .is_some_and(|times| times.mean < 1.0)
+        let times = self.times_best_baseline.filter(|_| self.is_of_this_list());
+        times.is_some_and(|times| times.mean < 1.0)
+    }
+
+    /// Whether the list was judged in the state on which it was selected.
+    #[must_use]
+    pub const fn is_of_this_list(&self) -> bool {
+        self.age_batches == 0
     }
 }

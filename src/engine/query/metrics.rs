@@ -255,13 +255,24 @@ fn write_plans(text: &mut MetricsText, plans: &[PlanView]) {
     });
     let help = "Whether the cores of the plan's last refresh are proved: 1 or 0. Only of plans whose method has a proof.";
     text.family("last_refresh_certified", Kind::Gauge, help, samples);
-    let samples = plans.iter().filter_map(|plan| {
-        let verdict = plan.parameters.judged.as_ref()?;
-        let times = verdict.times_best_baseline?.mean;
-        Some((vec![("plan", &*plan.plan)], times))
+    let judged = || {
+        let plans = plans.iter();
+        plans.filter_map(|plan| Some((plan, plan.parameters.judged.as_ref()?)))
+    };
+    let samples = judged().filter_map(|(plan, verdict)| {
+        let times = verdict
+            .times_best_baseline
+            .filter(|_| verdict.is_of_this_list());
+        Some((vec![("plan", &*plan.plan)], times?.mean))
     });
-    let help = "What a crawl from the plan's list finds with pages held out, divided by what the best baseline finds; as last judged.";
+    let help = "What a crawl from the plan's list finds with pages held out, divided by what the best baseline finds. Only of lists that were judged.";
     text.family("plan_gain_ratio", Kind::Gauge, help, samples);
+    let samples = judged().map(|(plan, verdict)| {
+        let age = f64::from(verdict.age_batches);
+        (vec![("plan", &*plan.plan)], age)
+    });
+    let help = "Batches between the state in which the plan was last judged and that of its list; 0 if this list was judged.";
+    text.family("verdict_age_batches", Kind::Gauge, help, samples);
     let states = |plan: &PlanView| {
         let seeds = plan.seeds;
         [

@@ -67,6 +67,7 @@ pub(super) fn run(
     };
     let given = request.options.clone();
     let mut default_budget = None;
+    let mut crawled_since_tuned = None;
     let options = if stored.is_none() || request.replace {
         let policies = base.policies_of_any_method();
         let new = given.merged_over(&policies).without_none();
@@ -81,8 +82,17 @@ pub(super) fn run(
         // Tuned values are dropped, unless the request gives them itself.
         if request.tune {
             stored.clear_tuning();
+            stored.no_tune = None;
         }
-        given.merged_over(&stored).without_none()
+        let mut options = given.merged_over(&stored).without_none();
+        // What was tuned for a web of another size finds less and less as it grows.
+        if let Some(times) = times_tuned(&options, reader.counters()?.crawled)
+            && options.no_tune != Some(true)
+        {
+            options.clear_tuning();
+            crawled_since_tuned = Some(times);
+        }
+        options
     };
     let resolved = options.resolve()?;
     let is_tunable = matches!(
@@ -107,6 +117,7 @@ pub(super) fn run(
     let mut report = RefreshReport::begun(plan, options, reader.counters()?.batch);
     report.plan_changed = plan_changed;
     report.default_budget = default_budget;
+    report.crawled_since_tuned = crawled_since_tuned;
     report.view.policy = (policy != Policy::default()).then(|| PolicyView {
         pinned: rules.pins.count(),
         rejected_pins: rules.pins.rejected.clone(),
@@ -213,13 +224,15 @@ pub(super) fn run(
             reason,
         });
     }
-    if let Some(tuned) = &report.view.parameters.tuned {
-        let times = reader.counters()?.crawled as f64 / tuned.crawled as f64;
-        report.grown_since_tuned = (tuned.crawled > 0 && times > 2.0).then_some(times);
+    if report.view.parameters.no_tune == Some(true) {
+        let crawled = reader.counters()?.crawled;
+        report.crawled_since_tuned = times_tuned(&report.view.parameters, crawled);
     }
     let is_new_list = is_new || report.plan_changed || report.tuning.is_some();
     if is_new_list {
         report.view.parameters.judged = None;
+    } else if let Some(judged) = &mut report.view.parameters.judged {
+        judged.age_batches = report.view.batch.abs_diff(judged.batch);
     }
     let budget = match resolved {
         ResolvedPlan::Web(choice) => choice.budget,
@@ -262,6 +275,14 @@ pub(super) fn run(
         limited_list,
         report,
     })
+}
+
+/// Returns the number of crawled pages, divided by the number for which a plan was tuned, if they have grown or shrunk
+/// by half. So a plan is tuned a number of times that is logarithmic in the growth of its bank.
+fn times_tuned(plan: &PlanOptions, crawled: u64) -> Option<f64> {
+    let tuned = plan.tuned.as_ref().filter(|tuned| tuned.crawled > 0)?;
+    let times = crawled as f64 / tuned.crawled as f64;
+    (times >= 1.5 || times <= 0.5).then_some(times)
 }
 
 /// Returns the rejections by policies of a stored refresh.

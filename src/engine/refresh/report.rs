@@ -62,11 +62,11 @@ pub struct RefreshReport {
     /// load all of them; `None` otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_compared: Option<u64>,
-    /// The number of crawled pages, divided by that for which the plan was tuned; `None` if it is at most
-    /// 2, or unknown.
+    /// The number of crawled pages, divided by that for which the plan was tuned before, if they have grown or shrunk by
+    /// half. The plan was tuned again for that reason, unless `no-tune` forbids it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("exclusiveMinimum" = 2))]
-    pub grown_since_tuned: Option<f64>,
+    #[schemars(range(min = 0))]
+    pub crawled_since_tuned: Option<f64>,
     /// By cores: cores with a single hub or a single authority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stars: Option<Stars>,

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::layout::{Layout, Pager, pager, params};
 use crate::answers::{
-    Cell, Table, kind_name, proof, refusal, reuse, shell_word, times_with_error, verdict_advice,
-    verdict_sentence,
+    Cell, Table, dated_verdict, kind_name, proof, refusal, reuse, shell_word, times_with_error,
+    verdict_advice,
 };
 use crate::engine::ingest::RefusedBatch;
 use crate::engine::plan::{Goal, HeldOutVerdict, Measure, Method};
@@ -43,6 +43,8 @@ const SPARKLINES: usize = 50;
 /// Maximum number of plans that are compared side by side.
 const PLANS: usize = 12;
 
+/// What is said of a verdict that is not on the plan's present list.
+const OF_ANOTHER_LIST: &str = "of another list";
 /// Maximum number of plans in the chart of verdicts.
 const BARS: usize = 30;
 
@@ -267,9 +269,12 @@ fn verdict_cell(plan: &PlanView) -> Cell {
     let times = verdict.times_best_baseline.map(times_with_error);
     // The best baseline finds nothing.
     let text = times.unwrap_or_else(|| "–".to_owned());
-    Cell::Text(text)
-        .linked(&Address::new("/evaluate"))
-        .tagged("lost", verdict.is_loss().then_some("below a baseline"))
+    let cell = Cell::Text(text).linked(&Address::new("/evaluate"));
+    if verdict.is_of_this_list() {
+        cell.tagged("lost", verdict.is_loss().then_some("below a baseline"))
+    } else {
+        cell.tagged("unknown", Some(OF_ANOTHER_LIST))
+    }
 }
 
 pub(super) fn plans(
@@ -476,10 +481,12 @@ pub(super) fn verdicts(
     })
 }
 
-/// Draws the ratio of each plan to the best baseline; a list below 1 is not highlighted.
+/// Draws the ratio of each list that was judged to the best baseline; a list below 1 is not highlighted.
 fn chart(plans: &[PlanSummary]) -> Option<String> {
     let bar = |(plan, verdict): (&PlanSummary, &HeldOutVerdict)| {
-        let times = verdict.times_best_baseline?;
+        let times = verdict
+            .times_best_baseline
+            .filter(|_| verdict.is_of_this_list())?;
         Some(Bar {
             name: plan.plan.clone(),
             number: times.mean,
@@ -515,7 +522,9 @@ fn verdict_table(plans: &[PlanSummary]) -> Table {
     };
     let scaled = |verdict: &HeldOutVerdict, number: f64| measure(verdict).1 * number;
     let times = |verdict: &HeldOutVerdict| {
-        let (kind, word) = if verdict.is_loss() {
+        let (kind, word) = if !verdict.is_of_this_list() {
+            ("unknown", OF_ANOTHER_LIST)
+        } else if verdict.is_loss() {
             ("lost", "below")
         } else {
             ("kept", "above")
@@ -554,6 +563,9 @@ fn verdict_table(plans: &[PlanSummary]) -> Table {
         .number("budget", "Pages fetched", |(_, of)| of.budget)
         .number("draws", "Draws", |(_, of)| of.draws)
         .number("batch", "After batch", |(_, of)| of.batch)
+        .number("age_batches", "Batches since then", |(_, of)| {
+            of.age_batches
+        })
         .done()
 }
 

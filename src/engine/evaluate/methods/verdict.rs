@@ -327,6 +327,7 @@ pub(crate) fn judge(
     let pairs: Vec<(f64, f64)> = own.iter().copied().zip(best.iter().copied()).collect();
     Ok(Some(HeldOutVerdict {
         batch: store.counters()?.batch,
+        age_batches: 0,
         seeds,
         budget,
         draws,

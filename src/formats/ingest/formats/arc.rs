@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A record is a line with its URL, time and length, and a response of that length. So the text is read as that of the
-//! WARC file with the same responses: [`ArcReader`] puts a header of WARC in the place of each line. Where no such line
+//! WARC file with the same responses: [`ArcReader`] replaces each line by a header of WARC. Where no such line
 //! follows a record, the length of the record is wrong; the reader of WARC rejects it, and goes on with the next one.
 
 use std::io::{self, BufRead, BufReader, Read, Take};

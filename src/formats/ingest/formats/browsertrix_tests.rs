@@ -133,7 +133,7 @@ fn what_is_no_page_is_skipped_and_what_is_wrong_is_rejected() {
     ] {
         assert_eq!(read(line), Err(said.to_owned()), "{line}");
     }
-    // A time that is none costs nothing but itself.
+    // An invalid time is dropped; the record stays.
     assert!(read(r#"{"url":"http://a.example/","ts":"soon"}"#).is_ok());
 }
 

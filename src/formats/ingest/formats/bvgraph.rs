@@ -228,7 +228,7 @@ impl<D> CheckedDecoder<D> {
         self.held += more;
         if self.held > MAX_HELD {
             reject(format!(
-                "lists of {} links to be held, of which {MAX_HELD} are",
+                "lists to keep have {} links, more than {MAX_HELD}",
                 self.held
             ));
         }

@@ -644,7 +644,7 @@ impl FormatError for CcGraphError {}
 
 // The page and the quality of a vertex.
 
-/// Writes the URL of the page that stands for a host with reversed labels: `http://www.example.com/`
+/// Writes the URL of the page of a host whose labels are reversed: `http://www.example.com/`
 /// for `com.example.www`.
 ///
 /// Rejects a name that is not a host but would be the URL of another page (a port, a path, an

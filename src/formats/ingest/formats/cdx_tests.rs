@@ -92,7 +92,7 @@ fn columns_are_what_the_header_says() {
         read("example,a)/ 20261119040000 http://a.example/"),
         Err(RejectReason::Columns)
     );
-    // A time that is none costs nothing but itself.
+    // An invalid time is dropped; the record stays.
     assert!(matches!(read(&eleven.replace("2026", "20x6")), Ok(Ok(_))));
     assert_eq!(
         read(&eleven.replace(" 200 ", " ok ")),

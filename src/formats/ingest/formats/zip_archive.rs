@@ -221,7 +221,7 @@ fn is_wacz(name: &str) -> bool {
     is_wacz && !name.to_ascii_lowercase().starts_with("__macosx/")
 }
 
-/// Returns whether a name is that of a WARC file, plain or compressed. The copies that macOS adds are none.
+/// Returns whether a name is that of a WARC file, plain or compressed. The copies that macOS adds do not count.
 fn is_warc(name: &str) -> bool {
     let endings = [".warc", ".warc.gz", ".warc.zst", ".warc.br"];
     let name = name.to_ascii_lowercase();
