@@ -95,8 +95,6 @@ impl Measure for f64 {
             )]
             let rounded = size.round() as u64;
             format!("{sign}{}", rounded.whole())
-        } else if size > 0.0 && size < 5e-7 {
-            format!("{self:.1e}").replace('-', "−")
         } else {
             let places = match size {
                 s if s >= 99.95 || s == 0.0 => 0,
