@@ -101,11 +101,9 @@ pub(super) fn cores(
         })
         .page("seed", "Seed, or best hub", |(_, core)| &core.seed)
         .number("sigma", "Sigma", |(_, core)| core.sigma)
-        .word("residual", "Residual", |(_, core)| {
-            Cell::or_none(core.residual.map(scientific))
-        })
-        .word("sigma_change", "Sigma added last, share", |(_, core)| {
-            Cell::or_none(core.sigma_change.map(scientific))
+        .optional("residual", "Residual", |(_, core)| core.residual)
+        .optional("sigma_change", "Sigma added last, share", |(_, core)| {
+            core.sigma_change
         })
         .number("hubs", "Hubs", |(_, core)| core.hubs.len())
         .number("hub_sites", "Sites of hubs", |(_, core)| core.hub_sites)
@@ -200,16 +198,7 @@ pub(super) fn core(
     })
 }
 
-/// Formats a number that may be tiny.
-fn scientific(number: f64) -> String {
-    format!("{number:.1e}")
-}
-
 impl CorePage<'_> {
-    fn residual(&self) -> Option<String> {
-        self.core.residual.map(scientific)
-    }
-
     /// Returns the addresses of the previous and the next core.
     fn pager(&self) -> Pager {
         let (refresh, rank) = (self.refresh.refresh, self.core.rank);
