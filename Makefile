@@ -46,7 +46,7 @@ help:
 	@echo "              LONG_STEPS=500 of aliases on a real crawl, LONG_CASES=25 times as many random histories,"
 	@echo "              LONG_DAILY=30 days of the daily job, every third of them killed,"
 	@echo "              LONG_CROWDS=60 seconds of crowds that keep a server waiting,"
-	@echo "              LONG_REAL=17 days of a real crawl, LONG_SEEDS=100 seeds,"
+	@echo "              LONG_REAL=17 days of a real crawl, LONG_SEEDS=100 seeds, LONG_GOALS=1 for all goals on six crawls,"
 	@echo "              LONG_WITHIN=1000 histories of refreshes within a bound, and as many days of one"
 	@echo "make browser  the report and the served pages in chromium, which axe asks for barriers; nightly"
 	@echo "make two-builds  compare the tables and lists of two builds of the program"
@@ -229,6 +229,7 @@ test-long: deps
 	LONG_CUTS=$(LONG_CUTS) $(CARGO) test --locked --workspace --test storage -- power_cut:: --nocapture
 	LONG_STEPS=$(LONG_STEPS) $(CARGO) test --locked --workspace --test refresh -- aliases::long_steps --nocapture
 	LONG_DAILY=$(LONG_DAILY) $(CARGO) test --locked --workspace --test cli -- daily:: --nocapture
+	LONG_GOALS=1 $(CARGO) test --locked --workspace --test golden -- every_goal
 	LONG_CROWDS=$(LONG_CROWDS) $(CARGO) test --locked --workspace --test cli_serve -- serve_crowds:: --nocapture
 	LONG_CUTS_OF_STREAMS=$(LONG_CUTS) $(CARGO) test --locked --workspace --lib -- a_cut_stream --nocapture
 	LONG_WITHIN=$(LONG_WITHIN) $(CARGO) test --locked --workspace --lib -- cores::within_tests --nocapture

@@ -108,9 +108,13 @@ pub(super) fn run(args: CoresArgs, session: &Session) -> Result<Outcome, CliErro
 /// Formats a core as text.
 fn text(core: &CoreView) -> String {
     let mut text = String::new();
+    let accuracy = core.residual.zip(core.sigma_change);
+    let accuracy = accuracy.map(|(residual, change)| {
+        format!(" (residual {residual:.1e}, {change:.1e} of it added by the last iteration)")
+    });
     append_line!(
         text,
-        "core {}{}: sigma {:.6}{}, density {:.2} %, {} on {}, {}, {}\n  {} {}",
+        "core {}{}: sigma {:.6}{}{}, density {:.2} %, {} on {}, {}, {}\n  {} {}",
         core.rank,
         if core.is_template() {
             " (page template)"
@@ -120,6 +124,7 @@ fn text(core: &CoreView) -> String {
         core.sigma,
         core.sigma_bound
             .map_or_else(String::new, |bound| format!(" of at most {bound:.6}")),
+        accuracy.unwrap_or_default(),
         core.density,
         counted(core.hubs.len(), "hub"),
         counted(core.hub_sites, "site"),

@@ -3,7 +3,7 @@
 //! Catches figures that no command gives any more, and claims of which the page says something else than the figures:
 //! whether a claim holds is computed here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::support::marked_tables::{
     ABSENT, Banks, check, commands, estimate, figure, number, table,
@@ -238,73 +238,57 @@ fn degrees_and_components(page: &mut Page) {
     page.add("components", command, rows, [claim]);
 }
 
-/// The pages of each core: hubs and authorities.
-type Members<'a> = (BTreeSet<&'a str>, BTreeSet<&'a str>);
+const CLASSIC: &str = "seedbank refresh $web --plan classic-$n --method cores --hits classic --iterations $n --seeds 20 --format json";
 
-fn members(core: &Value) -> Members<'_> {
-    let pages = |side| array(core, side).iter().filter_map(Value::as_str).collect();
-    (pages("/hubs"), pages("/authorities"))
-}
-
-/// In how many places cores are among others, and the first place where they are not those of the others.
-fn compared(cores: &[Value], others: &[Value]) -> (usize, Option<usize>) {
-    let cores: Vec<Members<'_>> = cores.iter().map(members).collect();
-    let others: Vec<Members<'_>> = others.iter().map(members).collect();
-    let common = cores.iter().filter(|core| others.contains(core)).count();
-    let mut places = cores.iter().zip(&others);
-    (common, places.position(|(core, other)| core != other))
+fn iterations(page: &mut Page) {
+    let crawl = "seedbank evaluate $web crawl --plan classic-$n --depth 1 --draws 1 --holdouts 0 --budget 1000 --format json";
+    let mut rows = Vec::new();
+    let mut claim = None;
+    for n in ["10", "50", "60", "200"] {
+        let found = WEBS.map(|web| {
+            let variables = [("web", web), ("n", n)];
+            page.banks.run(CLASSIC, &variables);
+            page.banks.one(crawl, &variables)
+        });
+        rows.push(row(
+            format!("{n} iterations: cores of converged HITS"),
+            &found,
+            |answer| {
+                let cores = array(answer, "/convergence/cores");
+                let is_one = |core: &&Value| core["converged_rank"].is_u64();
+                let common = cores.iter().filter(is_one).count();
+                let first = figure(answer, "/convergence/first_difference");
+                let first = first.map_or_else(String::new, |rank| format!(", order from {rank}"));
+                format!("{common} of {}{first}", cores.len())
+            },
+        ));
+        for (title, name) in [
+            ("largest residual", "/residual"),
+            ("largest share of sigma added last", "/sigma_change"),
+        ] {
+            rows.push(row(format!("{n} iterations: {title}"), &found, |answer| {
+                let cores = array(answer, "/convergence/cores").iter();
+                let largest = cores.filter_map(|core| figure(core, name)).reduce(f64::max);
+                largest.map_or_else(|| ABSENT.to_owned(), |largest| format!("{largest:.0e}"))
+            }));
+        }
+        if n == "60" {
+            claim = Some(Claim::new(
+                "More than 50 iterations are enough",
+                &found,
+                |answer| checked(answer, "iterations-are-enough"),
+            ));
+        }
+    }
+    page.add("iterations", &[CLASSIC, crawl].join("\n"), rows, claim);
 }
 
 const CONVERGED: &str =
     "seedbank refresh $web --plan cores --method cores --within 0 --seeds 20 --format json";
 const CONVERGED_CORES: &str = "seedbank cores $web --plan cores --format jsonl";
-const CLASSIC: &str = "seedbank refresh $web --plan classic-$n --method cores --hits classic --iterations $n --seeds 20 --format json";
-
-fn iterations(page: &mut Page) {
-    let cores_of = "seedbank cores $web --plan classic-$n --format jsonl";
-    page.ask(CONVERGED);
-    let converged = WEBS.map(|web| page.banks.run(CONVERGED_CORES, &[("web", web)]));
-    let mut rows = Vec::new();
-    let mut are_enough = WEBS.map(|_| None);
-    for n in ["10", "50", "60", "200"] {
-        let classic = WEBS.map(|web| {
-            let variables = [("web", web), ("n", n)];
-            page.banks.one(CLASSIC, &variables);
-            page.banks.run(cores_of, &variables)
-        });
-        let mut webs = classic.iter().zip(&converged);
-        let webs = WEBS.map(|_| webs.next().unwrap());
-        rows.push(row(
-            format!("{n} iterations: cores of converged HITS"),
-            &webs,
-            |(cores, converged)| {
-                let (common, first) = compared(cores, converged);
-                let first = first.map_or_else(String::new, |at| format!(", order from {}", at + 1));
-                format!("{common} of {}{first}", converged.len())
-            },
-        ));
-        rows.push(row(
-            format!("{n} iterations: largest residual"),
-            &webs,
-            |(cores, _)| {
-                let residuals = cores.iter().filter_map(|core| figure(core, "/residual"));
-                let largest = residuals.reduce(f64::max);
-                largest.map_or_else(|| ABSENT.to_owned(), |residual| format!("{residual:.0e}"))
-            },
-        ));
-        if n == "60" {
-            are_enough = webs.map(|(cores, converged)| {
-                let common = compared(cores, converged).0;
-                (!converged.is_empty()).then_some(common == converged.len())
-            });
-        }
-    }
-    let claim = Claim::new("More than 50 iterations are enough", &are_enough, |is| *is);
-    let typed = [CONVERGED, CONVERGED_CORES, CLASSIC, cores_of].join("\n");
-    page.add("iterations", &typed, rows, [claim]);
-}
 
 fn cores(page: &mut Page) {
+    page.ask(CONVERGED);
     let found = WEBS.map(|web| page.banks.run(CONVERGED_CORES, &[("web", web)]));
     let rows = [1, 2, 3, 5, 10, 20].map(|rank: usize| {
         row(
@@ -327,7 +311,7 @@ fn cores(page: &mut Page) {
         let on_one_site = cores.iter().filter(|core| core["hub_sites"] == 1);
         format!("{} of {}", on_one_site.count(), cores.len())
     }));
-    page.add("cores", CONVERGED_CORES, rows, []);
+    page.add("cores", &[CONVERGED, CONVERGED_CORES].join("\n"), rows, []);
 }
 
 /// The mean distance of cores whose ranks differ by so much, over both directions and the pairs with a path.

@@ -6,19 +6,24 @@
 //! - `a_bank_twice_as_large`: only what changed is ranked again, whatever is stored.
 //! - `one_site_changes`: components elsewhere are taken over, and `--explain-cost` names the batch
 //!   and the site.
+//! - `iterations_of_hits`: how far classic cores have converged.
 //! - `other_parameters`, `pruned`, `mixed_up_components`, `forgotten_meanwhile`: what may be taken
 //!   over, and from which refresh.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 
 use crate::support::banks::TestBank;
 use crate::support::plans::exact_cores;
 use crate::support::refreshes::came_to_the_same;
+use seedbank::engine::evaluate::{ComparedWith, CrawlRequest, SeedList};
+use seedbank::engine::query::CoreView;
 use seedbank::engine::refresh::{Proof, RecomputeReason};
-use seedbank::engine::{PlanOptions, RefreshRequest};
+use seedbank::engine::{PlanOptions, RefreshRequest, Which};
 use seedbank::synth::{SynthOptions, day_text};
 use seedbank::watch::Watch;
+use seedbank_algorithms::cores::Hits;
 use seedbank_store::records::RefreshId;
 use seedbank_store::{Reader, raw_entries, raw_write, tables};
 
@@ -198,6 +203,80 @@ fn other_parameters() {
     // Nothing has changed since.
     let report = bank.refresh("again", &classic, false);
     assert_eq!((report.view.steps_reused, report.view.cold), (3, false));
+    bank.is_sound();
+}
+
+/// Few iterations find other cores than converged HITS, many the same: `evaluate crawl` says so, as the cores themselves do.
+#[test]
+fn iterations_of_hits() {
+    let crawl = SynthOptions {
+        days: 0,
+        sites: Some(400),
+        rng_seed: 5,
+        ..SynthOptions::new(1_500)
+    };
+    let bank = TestBank::new();
+    bank.delta(&day_text(&crawl, 0).unwrap());
+    let which = |plan: &str| Which {
+        plan: Some(plan.to_owned()),
+        refresh: None,
+    };
+    let cores = |plan: &str| -> Vec<CoreView> {
+        let cores = bank.bank.cores(which(plan)).unwrap();
+        cores.map(Result::unwrap).collect()
+    };
+    let sorted = |pages: &[String]| -> Vec<String> {
+        let pages: BTreeSet<String> = pages.iter().cloned().collect();
+        pages.into_iter().collect()
+    };
+    let members = |core: &CoreView| (sorted(&core.hubs), sorted(&core.authorities));
+    let evaluate = |plan: &str| {
+        let request = CrawlRequest {
+            list: SeedList::Refresh(which(plan)),
+            draws: 1,
+            compared_with: ComparedWith::Nothing,
+            ..CrawlRequest::default()
+        };
+        bank.bank.evaluate_crawl(&request).unwrap()
+    };
+    bank.refresh("exact", &seeds(30), true);
+    assert_eq!(evaluate("exact").convergence, None);
+    let exact: Vec<_> = cores("exact").iter().map(members).collect();
+    for (iterations, are_enough) in [(1, false), (5, false), (2_000, true)] {
+        let options = PlanOptions {
+            hits: Some(Hits::Classic),
+            iterations: Some(iterations),
+            ..seeds(30)
+        };
+        let plan = format!("classic-{iterations}");
+        bank.refresh(&plan, &options, true);
+        let classic = cores(&plan);
+        let found = evaluate(&plan);
+        let claim = found.claims.last().unwrap();
+        assert_eq!(claim.holds, are_enough, "{claim:?}");
+        let found = found.convergence.unwrap();
+        assert_eq!((found.iterations, found.cores.len()), (iterations, 30));
+        let mut places = classic.iter().map(members).zip(&exact);
+        let first = places.position(|(core, exact)| core != *exact);
+        assert_eq!(found.first_difference.map(|rank| rank as usize - 1), first);
+        assert_eq!(first.is_none(), are_enough);
+        for (of, core) in found.cores.iter().zip(&classic) {
+            let pages = members(core);
+            let rank = exact.iter().position(|exact| *exact == pages);
+            assert_eq!(of.converged_rank.map(|rank| rank as usize - 1), rank);
+            assert_eq!(
+                (of.residual, of.sigma_change),
+                (core.residual.unwrap(), core.sigma_change.unwrap())
+            );
+            assert_eq!(
+                (of.hubs as usize, of.authorities as usize),
+                (core.hubs.len(), core.authorities.len())
+            );
+            let is_still = of.residual < 1e-9 && of.sigma_change < 1e-14;
+            assert!(is_still || !are_enough, "{of:?}");
+            assert!(iterations > 1 || of.sigma_change == 1.0, "{of:?}");
+        }
+    }
     bank.is_sound();
 }
 

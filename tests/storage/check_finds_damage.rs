@@ -18,6 +18,7 @@ use seedbank::engine::plan::{CoverMethod, Method};
 use seedbank::engine::{Bank, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::{SiteMode, UrlRules};
 use seedbank::watch::Unwatched;
+use seedbank_algorithms::cores::Hits;
 use seedbank_store::records::{Counters, Meta};
 use seedbank_store::tables::MetaKey;
 use seedbank_store::{Key, RawEntry, Value, Verdict, Writer, raw_entries, raw_write, tables};
@@ -109,6 +110,13 @@ fn bank() -> (TempDir, Bank) {
                 "near",
                 PlanOptions {
                     within: Some("1".parse().unwrap()),
+                    ..cores(true)
+                },
+            ),
+            (
+                "classic",
+                PlanOptions {
+                    hits: Some(Hits::Classic),
                     ..cores(true)
                 },
             ),
@@ -252,7 +260,12 @@ fn next_key(key: &[u8]) -> Vec<u8> {
 /// The kinds of damage to a table: their names and what they write.
 fn damages(table: &str, entries: &[RawEntry]) -> Vec<(String, Vec<Change>)> {
     let mut damages = Vec::new();
-    let places = BTreeSet::from([0, entries.len() - 1]);
+    let mut places = BTreeSet::from([0, entries.len() - 1]);
+    if table == "core_scores" {
+        // The last part of a core has its accuracy, if its plan stores that.
+        let of_part = |part| entries.iter().position(|(key, _)| key.ends_with(&[part]));
+        places.extend([2, 3].map(|part| of_part(part).unwrap()));
+    }
     for place in places {
         let (key, value) = &entries[place];
         let mut push = |what: &str, value: Option<Vec<u8>>| {
@@ -265,6 +278,11 @@ fn damages(table: &str, entries: &[RawEntry]) -> Vec<(String, Vec<Change>)> {
         longer.push(1);
         push("lengthen", Some(longer));
         push("garble", Some(vec![0xff; value.len()]));
+        if table == "core_scores" && key.ends_with(&[3]) {
+            let mut negative = value.clone();
+            negative[value.len() - 1] |= 0x80;
+            push("negate", Some(negative));
+        }
     }
     let (key, value) = &entries[entries.len() - 1];
     damages.push(("add".to_owned(), vec![(next_key(key), Some(value.clone()))]));

@@ -43,6 +43,38 @@ fn complete(first: u32, hubs: u32, authorities: u32) -> Links {
 }
 
 #[test]
+fn residuals_and_changes_of_sigma_are_those_on_paper() {
+    // Three hubs with one authority, and one with another: after k iterations the authorities have scores of 3^k : 1, sigma^2 is
+    // (3 9^k + 1) / (9^k + 1), and ||A^T A a - sigma^2 a|| is 2 3^k / (9^k + 1). What is left has one authority.
+    let links = [complete(0, 3, 1), complete(4, 1, 1)].concat();
+    let sigma = |k: i32| ((3.0 * 9_f64.powi(k) + 1.0) / (9_f64.powi(k) + 1.0)).sqrt();
+    for (k, iterations) in [(1, 1), (2, 2), (5, 5), (60, 60)] {
+        let params = CoreParams {
+            hits: Hits::Classic,
+            iterations,
+            ..CoreParams::default()
+        };
+        let found = selected(&links, 2, &params, &CachedSteps::default());
+        let [core, rest] = &found.cores[..] else {
+            panic!("{found:?}");
+        };
+        assert!((core.sigma - sigma(k)).abs() < 1e-15);
+        let of_core = core.convergence.unwrap();
+        let residual = 2.0 * 3_f64.powi(k) / (3.0 * 9_f64.powi(k) + 1.0);
+        assert!((of_core.residual - residual).abs() < 1e-15, "{of_core:?}");
+        let previous = if k == 1 { 0.0 } else { sigma(k - 1) };
+        let change = 1.0 - previous / sigma(k);
+        assert!((of_core.sigma_change - change).abs() < 1e-15, "{of_core:?}");
+        let of_rest = rest.convergence.unwrap();
+        let change = if k == 1 { 1.0 } else { 0.0 };
+        assert_eq!((of_rest.residual, of_rest.sigma_change), (0.0, change));
+    }
+    // Proved cores need no residual.
+    let exact = selected(&links, 1, &CoreParams::default(), &CachedSteps::default());
+    assert!(exact.cores.iter().all(|core| core.convergence.is_none()));
+}
+
+#[test]
 fn a_difference_of_the_threshold_of_ties_is_a_doubt_in_all_processes() {
     // After two iterations, an authority of a complete part with h hubs and a authorities has the score h^2 a, up to a
     // factor. These differ by one in 1,000 million.

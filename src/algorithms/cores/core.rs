@@ -1,6 +1,6 @@
 //! A core.
 
-use crate::rank::Doubt;
+use crate::rank::{Convergence, Doubt};
 
 /// A dense bipartite subgraph of hubs and authorities. Pages are numbered in URL order.
 #[derive(Clone, PartialEq, Debug)]
@@ -10,6 +10,8 @@ pub struct Core {
     /// A proven upper bound on the largest sigma of the graph that was left; `None` for exact cores, whose
     /// sigma is the largest.
     pub sigma_bound: Option<f64>,
+    /// How far its scores have converged; `None` if that is proved.
+    pub convergence: Option<Convergence>,
     /// `100 edges / (hubs * authorities)`, in percent.
     pub density: f64,
     /// The number of links from its hubs to its authorities.

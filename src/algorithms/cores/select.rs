@@ -241,6 +241,7 @@ fn select_in_pool(
             // A new core: remove it, and tell the ranker which classes changed.
             let (principal, grown, pages) = extracted.ok_or(no_hub.clone())?;
             let mut core = core(&principal, grown);
+            core.convergence = ranker.convergence();
             give_seed(&mut core, rules, &choice).ok_or(no_hub)?;
             let of_core: Vec<u32> = core.pages().collect();
             let losses = share.remove(&mut left, of_core.iter().copied())?;
@@ -335,6 +336,7 @@ fn core(principal: &Principal, grown: Grown) -> Core {
     Core {
         sigma: principal.sigma,
         sigma_bound: None,
+        convergence: None,
         density: 100.0 * grown.edges as f64 / pairs,
         edges: grown.edges,
         seed: 0,

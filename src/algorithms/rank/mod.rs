@@ -44,7 +44,7 @@ pub use converged::Converged;
 pub use pagerank::{LinkGraph, pagerank};
 pub use power_iteration::PowerIteration;
 pub use principal::{Doubt, Principal, TIED};
-pub use ranker::{GraphPart, Next, Ranker};
+pub use ranker::{Convergence, GraphPart, Next, Ranker};
 pub use region::Region;
 pub use regions::{CachedRegion, IdOfPage};
 pub use replay::ReplaySteps;

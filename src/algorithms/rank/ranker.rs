@@ -12,6 +12,16 @@ use super::regions::CachedRegion;
 use super::residual_bounds::ResidualBound;
 use super::work::Work;
 
+/// How close a pair of hub scores h and authority scores a is to a singular pair, after a fixed number of iterations.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Convergence {
+    /// `||A^T h - sigma a|| / sigma`, with h and a of length 1, which is `||A^T A a - sigma^2 a|| / sigma^2`; 0 for a singular
+    /// pair.
+    pub residual: f64,
+    /// The share of sigma that the last iteration added: 1 if there was only one.
+    pub sigma_change: f64,
+}
+
 /// Source of the next core.
 #[derive(Clone, Debug)]
 pub enum Next {
@@ -65,6 +75,11 @@ pub trait Ranker {
     /// Returns the part of the graph whose classes the last result of [`next`](Self::next) names; `None` if it names those of
     /// the whole graph.
     fn part(&self) -> Option<&GraphPart> {
+        None
+    }
+
+    /// Returns how far the last result of [`next`](Self::next) has converged; `None` if that is proved.
+    fn convergence(&self) -> Option<Convergence> {
         None
     }
 

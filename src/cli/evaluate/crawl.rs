@@ -18,7 +18,8 @@ use seedbank::answers::Table;
 use seedbank::display::counted;
 use seedbank::engine::Which;
 use seedbank::engine::evaluate::{
-    BudgetEvaluation, BudgetRequest, ComparedWith, CrawlEvaluation, CrawlRequest, SeedList,
+    BudgetEvaluation, BudgetRequest, ComparedWith, Convergence, CrawlEvaluation, CrawlRequest,
+    SeedList,
 };
 use seedbank::engine::refresh::RefreshId;
 
@@ -36,7 +37,8 @@ Examples:
 /// it also runs the plan again with a random tenth of the crawled pages held out. The second is the
 /// experiment of the papers: for each depth it compares the crawl with crawls from random sets of seeds
 /// by the number of new pages, their share of the web, their mean PageRank, the share of spam, and
-/// their value with the default weights. Seeds that have died since the refresh are counted and named,
+/// their value with the default weights. For a plan with --hits classic, it also compares the cores with
+/// those of converged HITS. Seeds that have died since the refresh are counted and named,
 /// and the crawl starts from the others.
 #[derive(Debug, Args)]
 #[command(after_help = CRAWL_EXAMPLES)]
@@ -135,6 +137,14 @@ fn crawl_text(found: &CrawlEvaluation) -> String {
         table.without(&["hub_new_pages", "hub_mean_pagerank", "hub_value"])
     };
     text.push_str(&table.aligned());
+    if let Some(convergence) = &found.convergence {
+        append_line!(
+            text,
+            "\ncores after {}, and their ranks among those of converged HITS; sigma + is what the last iteration added\n",
+            counted(convergence.iterations, "iteration")
+        );
+        text.push_str(&convergence_table(convergence).aligned());
+    }
     if !found.top_pages.is_empty() {
         text.push_str(
             "\npages with the highest PageRank, and the depth at which the crawl reaches them\n",
@@ -210,6 +220,20 @@ fn crawl_table(found: &CrawlEvaluation) -> Table {
             at.hubs.map(|hubs| hubs.value)
         })
         .late()
+        .done()
+}
+
+fn convergence_table(found: &Convergence) -> Table {
+    let small = |number: f64| format!("{number:.1e}");
+    Table::of("cores", "", &found.cores)
+        .number("core", "core", |core| core.rank)
+        .number("hubs", "hubs", |core| core.hubs)
+        .number("authorities", "authorities", |core| core.authorities)
+        .number("sigma", "sigma", |core| core.sigma)
+        .decimals(3)
+        .word("sigma_change", "sigma +", |core| small(core.sigma_change))
+        .word("residual", "residual", |core| small(core.residual))
+        .optional("converged_rank", "converged", |core| core.converged_rank)
         .done()
 }
 

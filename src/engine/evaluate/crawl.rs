@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::answers::{Claim, ComparedWith, CrawlRequest, ListView, SeedList, StateView};
+use super::convergence;
 use super::crawl_answers::{CrawlDepth, CrawlEvaluation, RandomDepth, TopPage};
 use super::hub_draws::HubSets;
 use super::methods::{Comparison, SingleList, evaluate_list};
@@ -38,9 +39,16 @@ pub(super) fn run(
     let hubs = random_hubs(&current, &list, &seeds, request, watch)?;
     let fetches = fetches(&current, request, &list, &seeds, watch)?;
     let depths = depths(&current.state, &found, &random, &hubs);
+    let convergence = match list.refresh {
+        Some(refresh) => convergence::of_refresh(&current.views.reader, refresh, watch)?,
+        None => None,
+    };
+    let mut claims = claims(&depths);
+    claims.extend(convergence.as_ref().map(convergence::claim));
     Ok(CrawlEvaluation {
         state: current.state,
-        claims: claims(&depths),
+        convergence,
+        claims,
         top_pages: top_pages(&current, &seeds, request, watch)?,
         fetches,
         list,

@@ -26,6 +26,9 @@ pub struct CrawlEvaluation {
     /// Results by depth, until neither the seeds nor a random set of pages or hubs reach more pages.
     #[schemars(length(min = 1))]
     pub depths: Vec<CrawlDepth>,
+    /// How far the cores have converged; `null` if the seeds are not those of a plan with `hits` = classic.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub convergence: Option<Convergence>,
     /// The pages of the highest PageRank.
     pub top_pages: Vec<TopPage>,
     /// Claims about the seeds of cores, checked for this list.
@@ -81,6 +84,46 @@ pub struct RandomDepth {
     pub spam_share: Option<Estimate>,
     /// Value of the new pages that are crawled.
     pub value: Estimate,
+}
+
+/// Cores after a fixed number of iterations of HITS, which the plan selects again in the current state, compared with those
+/// of converged HITS.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Convergence {
+    /// Number of iterations for each core.
+    #[schemars(range(min = 1))]
+    pub iterations: u32,
+    /// Rank of the first core that is not the core of converged HITS with the same rank; `null` if all are.
+    #[schemars(range(min = 1))]
+    pub first_difference: Option<u32>,
+    /// The cores, in order.
+    pub cores: Vec<CoreConvergence>,
+}
+
+/// A core after a fixed number of iterations.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct CoreConvergence {
+    /// Rank, from 1.
+    #[schemars(range(min = 1))]
+    pub rank: u32,
+    /// Number of hubs.
+    #[schemars(range(min = 1))]
+    pub hubs: u32,
+    /// Number of authorities.
+    #[schemars(range(min = 1))]
+    pub authorities: u32,
+    /// Sigma after the last iteration.
+    #[schemars(range(min = 0))]
+    pub sigma: f64,
+    /// `||A^T A a - sigma^2 a|| / sigma^2` of the authority scores a after the last iteration.
+    #[schemars(range(min = 0))]
+    pub residual: f64,
+    /// Share of sigma that the last iteration added.
+    #[schemars(range(min = 0))]
+    pub sigma_change: f64,
+    /// Rank of the core of converged HITS with the same hubs and authorities; `null` if there is none among as many.
+    #[schemars(range(min = 1))]
+    pub converged_rank: Option<u32>,
 }
 
 /// A page of high PageRank.

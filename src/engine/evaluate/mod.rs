@@ -6,6 +6,7 @@
 mod actual;
 mod answers;
 mod budget;
+mod convergence;
 mod coverage;
 mod crawl;
 mod crawl_answers;
@@ -33,7 +34,9 @@ pub use answers::{
     ActualRequest, BudgetRequest, ComparedWith, CoverageRequest, CrawlRequest, DistancesRequest,
     MethodsRequest, SeedList,
 };
-pub use crawl_answers::{CrawlDepth, CrawlEvaluation, RandomDepth, TopPage};
+pub use crawl_answers::{
+    Convergence, CoreConvergence, CrawlDepth, CrawlEvaluation, RandomDepth, TopPage,
+};
 pub use graph_structure::{
     ComponentClass, DegreeClass, DegreeDistribution, DegreeKind, GraphStructure, SiteClass,
     SiteComponents, StructureRequest,
@@ -52,7 +55,8 @@ impl Bank {
     /// Crawls breadth first from the seeds of a refresh, or from any URLs, and from random sets of
     /// the same number of crawled pages.
     ///
-    /// Cost: the whole graph is loaded, ranked, and searched once for each draw, in parallel.
+    /// Cost: the whole graph is loaded, ranked, and searched once for each draw, in parallel. Plans with a fixed number of
+    /// iterations of HITS select their cores again, and those of converged HITS.
     pub fn evaluate_crawl(&self, request: &CrawlRequest) -> Result<CrawlEvaluation, EngineError> {
         crawl::run(self, request, self.watch())
     }

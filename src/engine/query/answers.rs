@@ -194,6 +194,15 @@ pub struct CoreView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub sigma_bound: Option<f64>,
+    /// In a plan with `hits` = classic: `||A^T A a - sigma^2 a|| / sigma^2` of the authority scores a after the last iteration;
+    /// 0 if they have converged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub residual: Option<f64>,
+    /// In a plan with `hits` = classic: the share of sigma that the last iteration added; 1 if it was the only one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub sigma_change: Option<f64>,
     /// Links from hubs to authorities, as a percentage of all possible ones.
     #[schemars(range(max = 100), extend("exclusiveMinimum" = 0))]
     pub density: f64,

@@ -292,11 +292,14 @@ pub(super) fn core_view(
         views.reader.need(&tables::CORE_SCORES, &key)
     };
     let pairs = core.hubs.len() as f64 * core.authorities.len() as f64;
+    let convergence = core_figures(views, refresh, rank, CoreScoresPart::Convergence)?;
     Ok(CoreView {
         rank,
         refresh,
         sigma: core.sigma,
         sigma_bound: sigma_bound(views, refresh, rank)?,
+        residual: convergence.first().copied(),
+        sigma_change: convergence.get(1).copied(),
         density: 100.0 * core.edges as f64 / pairs,
         edges: core.edges,
         seed: views.name(core.seed)?.1,
@@ -317,13 +320,24 @@ pub(super) fn sigma_bound(
     refresh: RefreshId,
     rank: u32,
 ) -> Result<Option<f64>, StoreError> {
+    let bound = core_figures(views, refresh, rank, CoreScoresPart::Bound)?;
+    Ok(bound.first().copied())
+}
+
+/// Returns what is stored of the accuracy of a core; nothing if its plan has no such part.
+fn core_figures(
+    views: &Views,
+    refresh: RefreshId,
+    rank: u32,
+    side: CoreScoresPart,
+) -> Result<Vec<f64>, StoreError> {
     let key = CoreScoresKey {
         refresh,
         rank,
-        side: CoreScoresPart::Bound,
+        side,
     };
-    let bound = views.reader.get(&tables::CORE_SCORES, &key)?;
-    Ok(bound.and_then(|bound| bound.first().copied()))
+    let found = views.reader.get(&tables::CORE_SCORES, &key)?;
+    Ok(found.unwrap_or_default())
 }
 
 fn batch_view(views: &Views, batch: BatchId, mut record: BatchRecord) -> BatchView {

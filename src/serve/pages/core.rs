@@ -101,6 +101,10 @@ pub(super) fn cores(
         })
         .page("seed", "Seed, or best hub", |(_, core)| &core.seed)
         .number("sigma", "Sigma", |(_, core)| core.sigma)
+        .optional("residual", "Residual", |(_, core)| core.residual)
+        .optional("sigma_change", "Sigma added last, share", |(_, core)| {
+            core.sigma_change
+        })
         .number("hubs", "Hubs", |(_, core)| core.hubs.len())
         .number("hub_sites", "Sites of hubs", |(_, core)| core.hub_sites)
         .number("authorities", "Authorities", |(_, core)| {
@@ -110,9 +114,19 @@ pub(super) fn cores(
         .number("density", "Of all possible links, %", |(_, core)| {
             core.density
         });
+    let is_classic = cores.iter().any(|core| core.residual.is_some());
+    let absent: &[&str] = if is_classic {
+        &[]
+    } else {
+        &["residual", "sigma_change"]
+    };
     if media_type == MediaType::Csv {
         let file = format!("refresh-{number}");
-        return csv_answer(&[table.done()], params.table.as_ref(), &file);
+        return csv_answer(
+            &[table.done().without(absent)],
+            params.table.as_ref(),
+            &file,
+        );
     }
     let reasons = seed_reasons(context, number, cores.iter().map(|core| core.seed.as_str()))?;
     let table = table.text("why", "Why", |(at, core)| {
@@ -126,7 +140,10 @@ pub(super) fn cores(
     Answer::page(&CoresPage {
         layout: Layout::with_json(context, [("The first cores as JSON", address.in_api())]),
         refresh,
-        cores: table.done().with_files(&address, &address.in_api()),
+        cores: table
+            .done()
+            .without(absent)
+            .with_files(&address, &address.in_api()),
         from: params.from,
     })
 }

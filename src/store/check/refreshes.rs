@@ -561,14 +561,17 @@ fn name(page: PageId, refresh: u32) -> String {
     format!("{page}, refresh {refresh}")
 }
 
-// Check of refreshes within a bound: every core has a bound, and those of the last refresh of a plan have
-// cached steps.
+// Check of what is known of the accuracy of cores: every core within a bound has a bound, and those of the last refresh of a
+// plan have cached steps; every core after a fixed number of iterations has a residual.
 
-/// Returns whether a refresh is within a bound, according to its parameters.
-fn is_within(refresh: &RefreshRecord) -> bool {
-    let settings: Option<serde_json::Value> = serde_json::from_str(&refresh.settings).ok();
-    let within = settings.and_then(|settings| settings.get("within")?.as_f64());
-    within.is_some_and(|within| within > 0.0)
+/// Returns which part of `core_scores` every core has besides its scores, according to the parameters of its refresh.
+fn accuracy_part(refresh: &RefreshRecord) -> Option<CoreScoresPart> {
+    let settings: serde_json::Value = serde_json::from_str(&refresh.settings).ok()?;
+    let within = settings.get("within").and_then(serde_json::Value::as_f64);
+    if within.is_some_and(|within| within > 0.0) {
+        return Some(CoreScoresPart::Bound);
+    }
+    (settings.get("hits")? == "classic").then_some(CoreScoresPart::Convergence)
 }
 
 impl Walk<'_> {
@@ -581,7 +584,7 @@ impl Walk<'_> {
             .map(|(number, record)| (&record.plan, number));
         let last: BTreeMap<&String, &u32> = plans.collect();
         let mut expected = BTreeSet::new();
-        let mut bounded = BTreeSet::new();
+        let mut parts = BTreeSet::new();
         // A plan that changed to another method keeps the steps of its last series until it is pruned.
         let mut unused: BTreeSet<u32> = BTreeSet::new();
         for (&refresh, record) in refreshes {
@@ -594,11 +597,11 @@ impl Walk<'_> {
             } else {
                 unused.insert(series);
             }
-            if !is_within(record) {
+            let Some(part) = accuracy_part(record) else {
                 continue;
-            }
-            bounded.extend((1..=record.cores).map(|rank| (refresh, rank)));
-            if record.cores > 0 && is_last {
+            };
+            parts.extend((1..=record.cores).map(|rank| (refresh, rank, part)));
+            if record.cores > 0 && is_last && part == CoreScoresPart::Bound {
                 // The entry at rank 0 has the groups of all steps.
                 expected.extend((0..=record.cores).map(|rank| (series, rank)));
             }
@@ -615,27 +618,31 @@ impl Walk<'_> {
                 "it is missing, but the core belongs to the last refresh of a plan within a bound";
             self.find("step_cache", step_name(key.0, key.1), what);
         }
-        let mut found = BTreeSet::new();
-        self.walk(&tables::CORE_SCORES, |walk, key, scores| {
-            if key.side != CoreScoresPart::Bound {
-                return Ok(());
-            }
+        self.walk(&tables::CORE_SCORES, |walk, key, figures| {
             let core = (key.refresh, key.rank);
-            found.insert(core);
-            let sigma = walk.store.get(&tables::CORES, &core).ok().flatten();
-            let sigma = sigma.map_or(0.0, |core| core.sigma);
-            let is_bound = scores.len() == 1 && scores[0] >= sigma;
-            if !is_bound || !bounded.contains(&core) {
-                let what = "it does not bound its core";
+            let is_valid = match key.side {
+                CoreScoresPart::Authorities | CoreScoresPart::Hubs => return Ok(()),
+                CoreScoresPart::Bound => {
+                    let core = walk.store.get(&tables::CORES, &core).ok().flatten();
+                    let sigma = core.map_or(0.0, |core| core.sigma);
+                    figures.len() == 1 && figures[0] >= sigma
+                }
+                CoreScoresPart::Convergence => {
+                    let is_length = |figure: &f64| figure.is_finite() && *figure >= 0.0;
+                    figures.len() == 2 && figures.iter().all(is_length)
+                }
+            };
+            if !parts.remove(&(core.0, core.1, key.side)) || !is_valid {
+                let what = "it does not fit its core";
                 walk.find("core_scores", core_scores_name(key), what);
             }
             Ok(())
         })?;
-        for &(refresh, rank) in bounded.difference(&found) {
+        for (refresh, rank, side) in parts {
             let key = CoreScoresKey {
                 refresh,
                 rank,
-                side: CoreScoresPart::Bound,
+                side,
             };
             self.find("core_scores", core_scores_name(key), "it is missing");
         }

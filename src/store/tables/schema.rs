@@ -127,9 +127,9 @@ tables! {
     /// Cores of a refresh in order.
     CORES = "cores": (u32, u32) => CoreRecord, Plans 24, Refreshes, First,
         key "refresh u32, rank u32", value "record: sigma, links, hubs and authorities in order, seed";
-    /// Scores of the pages of a core, in the order of its record, and the upper bound of its sigma.
+    /// Scores of the pages of a core, in the order of its record, and what is known of their accuracy.
     CORE_SCORES = "core_scores": CoreScoresKey => Vec<f64>, Plans 25, Refreshes, First,
-        key "refresh u32, rank u32, side: 0 authorities, 1 hubs, 2 bound", value "scores, or the bound, little-endian doubles";
+        key "refresh u32, rank u32, part: 0 authorities, 1 hubs, 2 upper bound of sigma within a bound, 3 residual and last change of sigma after a fixed number of iterations", value "little-endian doubles";
     /// The ranks of the cores of a refresh.
     CORE_ORIGINS = "core_origins": CoreOriginKey => u32, Plans 26, Refreshes, First,
         key "refresh u32, refresh that computed the core u32, its rank there u32", value "rank, varint";
@@ -260,6 +260,8 @@ pub enum CoreScoresPart {
     Hubs = 1,
     /// The upper bound on the largest sigma of the remaining links, if it is not sigma itself.
     Bound = 2,
+    /// The residual, and the share of sigma that the last iteration added, if their number is fixed.
+    Convergence = 3,
 }
 
 /// Keys of `core_scores`.
@@ -285,6 +287,7 @@ impl Key for CoreScoresKey {
             0 => CoreScoresPart::Authorities,
             1 => CoreScoresPart::Hubs,
             2 => CoreScoresPart::Bound,
+            3 => CoreScoresPart::Convergence,
             _ => return None,
         };
         Some(Self {

@@ -404,7 +404,8 @@ impl Contender {
     pub(super) fn plans(value: &PlanOptions, limits: CrawlLimits) -> Vec<Self> {
         let plan = |list: &str, options: PlanOptions| {
             let mut options = new_plan(options);
-            options.crawl = options.budget.map(|_| limits);
+            let has_limits = limits != CrawlLimits::default();
+            options.crawl = options.budget.and(has_limits.then_some(limits));
             // As a refresh tunes, but not longer on a web with more links: plans are tuned each time that pages are
             // held out.
             options.tune_visits = options.budget.map(|_| TUNE_VISITS);

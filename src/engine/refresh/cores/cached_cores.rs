@@ -186,6 +186,7 @@ impl<'a> StoredCores<'a> {
             let core = Core {
                 sigma: record.sigma,
                 sigma_bound: None,
+                convergence: None,
                 density: 100.0 * record.edges as f64 / (h as f64 * a as f64),
                 edges: record.edges,
                 hubs: of_hubs,

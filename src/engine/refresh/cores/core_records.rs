@@ -78,10 +78,14 @@ pub(super) fn put_cores(
         );
         changes.put(&tables::CORES, &(refresh, rank), &record)?;
         let bound = core.sigma_bound.map(|bound| vec![bound]);
+        let convergence = core
+            .convergence
+            .map(|of| vec![of.residual, of.sigma_change]);
         for (side, scores) in [
             (CoreScoresPart::Hubs, Some(&core.hub_scores)),
             (CoreScoresPart::Authorities, Some(&core.authority_scores)),
             (CoreScoresPart::Bound, bound.as_ref()),
+            (CoreScoresPart::Convergence, convergence.as_ref()),
         ] {
             let key = CoreScoresKey {
                 refresh,

@@ -281,6 +281,11 @@ fn seed_pages(store: &Store, refresh: RefreshId) -> Result<Vec<PageId>> {
 }
 
 impl CoresRun {
+    /// Returns the pages by their numbers in the selection.
+    pub(crate) fn pages(&self) -> &[PageId] {
+        self.graph.pages()
+    }
+
     /// Returns the seeds, best first: pinned pages, then the seeds of cores that are not pinned.
     pub(crate) fn seeds(&self) -> Vec<SeedRecord> {
         let pins: BTreeSet<PageId> = self.pins.iter().copied().collect();

@@ -504,6 +504,38 @@ class Comparison(TypedDict):
     """Whether the best plan exceeds the baselines, and where it does not."""
 
 
+class Convergence(TypedDict):
+    """Cores after a fixed number of iterations of HITS, which the plan selects again in the current state,
+    compared with those of converged HITS."""
+
+    iterations: int
+    """Number of iterations for each core."""
+    first_difference: Union[int, None]
+    """Rank of the first core that is not the core of converged HITS with the same rank; `null` if all are."""
+    cores: list[CoreConvergence]
+    """The cores, in order."""
+
+
+class CoreConvergence(TypedDict):
+    """A core after a fixed number of iterations."""
+
+    rank: int
+    """Rank, from 1."""
+    hubs: int
+    """Number of hubs."""
+    authorities: int
+    """Number of authorities."""
+    sigma: float
+    """Sigma after the last iteration."""
+    residual: float
+    """`||A^T A a - sigma^2 a|| / sigma^2` of the authority scores a after the last iteration."""
+    sigma_change: float
+    """Share of sigma that the last iteration added."""
+    converged_rank: Union[int, None]
+    """Rank of the core of converged HITS with the same hubs and authorities; `null` if there is none among as
+    many."""
+
+
 class CoreNumbers(TypedDict):
     """Figures of a core."""
 
@@ -666,6 +698,8 @@ class CrawlEvaluation(TypedDict):
     """The pages of the highest PageRank."""
     claims: list[Claim]
     """Claims about the seeds of cores, checked for this list."""
+    convergence: NotRequired[Convergence]
+    """How far the cores have converged; `null` if the seeds are not those of a plan with `hits` = classic."""
 
 
 class CrawlResult(TypedDict):
