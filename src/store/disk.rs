@@ -136,10 +136,14 @@ pub(crate) fn end_copy(bank: &Path) {
     }
 }
 
-/// Creates a file under a temporary name and replaces a leftover of a killed process. A symbolic link
+/// Creates a file under a temporary name and replaces a leftover of a killed process, also a folder. A symbolic link
 /// is removed, never followed.
 pub(crate) fn create_fresh(path: &Path) -> io::Result<File> {
-    match fs::remove_file(path) {
+    let removed = match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
+        _ => fs::remove_file(path),
+    };
+    match removed {
         Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
         _ => {}
     }
@@ -840,6 +844,25 @@ mod tests {
         let stopped = copy(&from, &to, 0o600, &Soon(0.into())).unwrap_err();
         assert!(matches!(stopped, StoreError::Interrupted(Interrupted)));
         assert!(!to.exists());
+    }
+
+    #[test]
+    fn a_leftover_of_any_kind_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let fresh = temporary_name(&path);
+        fs::create_dir_all(fresh.join("folder")).unwrap();
+        replace_file(&path, "text").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"text");
+        // A link is removed, and what it leads to stays.
+        std::os::unix::fs::symlink(&path, &fresh).unwrap();
+        replace_file(&path, "other").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"other");
+        for name in [PROBE, "probe.new"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+            probe(folder.path(), folder.path()).unwrap();
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]

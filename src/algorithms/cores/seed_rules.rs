@@ -92,6 +92,7 @@ mod tests {
     fn core(hubs: &[(u32, f64)]) -> Core {
         Core {
             sigma_bound: None,
+            convergence: None,
             sigma: 1.0,
             density: 100.0,
             edges: 1,
