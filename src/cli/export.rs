@@ -152,7 +152,7 @@ fn export_notes(
     );
     if report.dropped_attributes > 0 {
         session.note(format_args!(
-            "also not exported: attributes (clicks, marks, digests, fetch times) of {} that {} gone, or known again after being gone",
+            "also not exported: digests and fetch times of {} that {} known again after being gone",
             counted(report.dropped_attributes, "page"),
             is_or_are(&report.dropped_attributes)
         ));

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::support;
 use crate::support::command::Place;
 use crate::support::warc::{answer, page, record, records, warcinfo};
 use crate::support::wat::{self, Capture, Link, lines, members};
@@ -20,6 +21,29 @@ fn captures() -> Vec<Capture> {
         ..Link::to("http://ads.example/")
     });
     captures
+}
+
+#[test]
+fn a_revisit_in_the_same_file_keeps_the_links() {
+    let Some(shared) = support::shared("a_revisit_in_the_same_file_keeps_the_links") else {
+        return;
+    };
+    let place = Place::with_bank();
+    let crawl = shared.join("cases/12-revisit-in-one-batch/crawl.warc");
+    let report = place
+        .run(&["ingest", "bank", crawl.to_str().unwrap()])
+        .done();
+    assert!(report.contains("links: 20 added, 0 removed"), "{report}");
+    let export = place.run(&["export", "bank"]).done();
+    let records: Vec<serde_json::Value> = export
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(records[0]["fetched"], "2026-07-01T06:00:00Z");
+    assert_eq!(records[1]["fetched"], "2026-07-01T00:00:00Z");
+    let links =
+        [&records[0], &records[1]].map(|record| record["outlinks"].as_array().map(Vec::len));
+    assert_eq!(links, [None, Some(20)]);
 }
 
 #[test]

@@ -79,6 +79,43 @@ fn records_of_no_time_have_that_of_the_ingest() {
 }
 
 #[test]
+fn a_revisit_in_the_same_file_keeps_the_links() {
+    let url = "http://a.example/";
+    let page = at(url, NOON).outlinks(["http://b.example/"]).clicks(3);
+    let revisit = at(url, NOON + 60).digest("same");
+    let together = DatedBank::new();
+    together.at(NOON + DAY, &[page.clone(), revisit.clone()]);
+    let expected = exported_web(&together.bank);
+    let digest = format!("blake3-128:{}", &blake3::hash(b"same").to_hex()[..32]);
+    assert_eq!(
+        expected
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect::<Vec<Value>>(),
+        [
+            json!({"url": url, "fetched": "2026-11-19T11:01:00Z", "digest": digest}),
+            json!({"url": url, "fetched": "2026-11-19T11:00:00Z", "outlinks": ["http://b.example/"], "clicks": 3}),
+        ]
+    );
+    for records in [[&page, &revisit], [&revisit, &page]] {
+        let apart = DatedBank::new();
+        for record in records {
+            apart.at(NOON + DAY, std::slice::from_ref(record));
+        }
+        assert_eq!(exported_web(&apart.bank), expected);
+        // What was already stated is stale, and undo takes back what was not.
+        assert_eq!(
+            apart
+                .at(NOON + DAY, &[page.clone().clicks(9), revisit.clone()])
+                .stale,
+            0
+        );
+        apart.bank.undo(false, 0).unwrap();
+        assert_eq!(exported_web(&apart.bank), expected);
+    }
+}
+
+#[test]
 fn stale_records_are_listed_after_the_rejected_ones() {
     let case = DatedBank::new();
     let [a, b, c] = [
@@ -117,6 +154,8 @@ fn stale_records_are_listed_after_the_rejected_ones() {
 /// What a record says of its page.
 #[derive(Clone, Debug)]
 enum News {
+    /// The page was fetched, without its links.
+    Page,
     Links(Vec<usize>),
     Alias(usize),
     Gone,
@@ -126,37 +165,47 @@ fn page_url(page: usize) -> String {
     format!("http://s{}.example/{page}", page % 3)
 }
 
-/// A record with a time and, unless the page is gone, with every attribute.
-fn record_of(page: usize, news: &News, time: u64) -> Record {
-    let record = at(&page_url(page), time);
-    let number = time % 5;
-    let record = match news {
+/// A record with a time and, unless the page is gone, with some attributes: a bit of `fields` each.
+fn record_of(page: usize, news: &News, time: u64, fields: u8) -> Record {
+    let mut record = at(&page_url(page), time);
+    let number = u64::from(fields % 5);
+    record = match news {
         News::Gone => return record.gone(),
+        News::Page => record,
         // A page is no alias of itself.
         News::Alias(to) => record.redirect(page_url(if *to == page { 9 } else { *to })),
         News::Links(to) => record.outlinks(to.iter().map(|to| page_url(*to))),
     };
-    let record = record
-        .clicks(number)
-        .spam(number == 1)
-        .uncrawled_outlinks(number);
-    record.quality(0.25).digest(format!("digest {number}"))
+    for bit in (0..5).filter(|bit| fields >> bit & 1 == 1) {
+        record = match bit {
+            0 => record.clicks(number),
+            1 => record.spam(number == 1),
+            2 if number == 3 => record.count_uncrawled_outlinks(),
+            2 => record.uncrawled_outlinks(number),
+            3 if number == 4 => record.no_quality(),
+            3 => record.quality(0.25),
+            _ => record.digest(format!("digest {number}")),
+        };
+    }
+    record
 }
 
 fn news() -> impl Strategy<Value = News> {
     prop_oneof![
+        3 => Just(News::Page),
         5 => prop::collection::vec(0..9_usize, 0..4).prop_map(News::Links),
         2 => (0..9_usize).prop_map(News::Alias),
         1 => Just(News::Gone),
     ]
 }
 
-/// Records with distinct times, in several batches, and the batches in another order.
+/// Records of few pages and times, in several batches, and the batches in another order.
 fn batches() -> impl Strategy<Value = (Vec<Vec<Record>>, Vec<Vec<Record>>)> {
-    prop::collection::vec((0..9_usize, news(), 0..5_usize), 1..40).prop_flat_map(|all| {
+    let record = (0..5_usize, news(), NOON..NOON + 9, 0..32_u8, 0..5_usize);
+    prop::collection::vec(record, 1..40).prop_flat_map(|all| {
         let mut batches = vec![Vec::new(); 5];
-        for (time, (page, news, batch)) in (NOON..).zip(all) {
-            batches[batch].push(record_of(page, &news, time));
+        for (page, news, time, fields, batch) in all {
+            batches[batch].push(record_of(page, &news, time, fields));
         }
         batches.retain(|batch| !batch.is_empty());
         (Just(batches.clone()), Just(batches).prop_shuffle())
@@ -246,10 +295,14 @@ proptest! {
             for (time, records) in (7..).zip(&batches) {
                 case.at(time, records);
             }
-            exported_web(&case.bank)
+            let (_folder, made) = made_of(&case.bank);
+            prop_assert_eq!(exported_web(&made), exported_web(&case.bank));
+            Ok(exported_web(&case.bank))
         });
-        prop_assert_eq!(&exports[0], &exports[1]);
-        prop_assert_eq!(&exports[0], &exports[2]);
+        let [one, other, whole] = exports;
+        let one = one?;
+        prop_assert_eq!(&one, &other?);
+        prop_assert_eq!(&one, &whole?);
     }
 
     #[test]
@@ -465,12 +518,35 @@ impl SeedFetch {
     }
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+enum Rank {
+    #[default]
+    Nothing,
+    Gone,
+    Moved,
+    Crawled,
+}
+
+impl SeedFetch {
+    fn rank(&self) -> Rank {
+        match self.found {
+            Found::Failed => Rank::Nothing,
+            Found::Gone => Rank::Gone,
+            Found::Moved => Rank::Moved,
+            Found::Crawled(_) => Rank::Crawled,
+        }
+    }
+}
+
 /// What is known of a page.
 #[derive(Clone, Copy, Default)]
 struct Known {
     fetched: Option<u64>,
-    is_crawled: bool,
-    digest: Option<&'static str>,
+    /// What the last fetch found; at the same second the greatest counts.
+    found: Rank,
+    /// The last digest, after its time and its hash, which decides at the same second.
+    digest: Option<(u64, [u8; 32], &'static str)>,
+    gone: Option<u64>,
     /// The last failed fetch since then.
     failed: Option<u64>,
 }
@@ -507,7 +583,8 @@ impl Recount {
         let before = self.pages;
         let site = |page: usize| page / 3;
         let has = |page: usize, digest: &str| {
-            before[page].is_crawled && before[page].digest == Some(digest)
+            let has = before[page].digest.is_some_and(|known| known.2 == digest);
+            before[page].found == Rank::Crawled && has
         };
         let mut tally = Tally::default();
         let mut digests: Vec<(usize, &str)> = Vec::new();
@@ -516,8 +593,19 @@ impl Recount {
             let old = before[page];
             let answers = of_page().filter(|fetch| fetch.found != Found::Failed);
             let answer = answers.max_by_key(|fetch| fetch.time);
-            let answer = answer.filter(|fetch| old.fetched.is_none_or(|at| fetch.time >= at));
+            let answer =
+                answer.filter(|fetch| (Some(fetch.time), fetch.rank()) >= (old.fetched, old.found));
             let known = &mut self.pages[page];
+            for fetch in of_page() {
+                match fetch.found {
+                    Found::Gone => known.gone = known.gone.max(Some(fetch.time)),
+                    Found::Crawled(Some(digest)) => {
+                        let hash = *blake3::hash(digest.as_bytes()).as_bytes();
+                        known.digest = known.digest.max(Some((fetch.time, hash, digest)));
+                    }
+                    _ => {}
+                }
+            }
             if let Some(fetch) = answer {
                 let mut is_duplicate = false;
                 if let Found::Crawled(Some(digest)) = fetch.found {
@@ -526,11 +614,10 @@ impl Recount {
                         .any(|other| is_other(other) && has(other, digest))
                         || digests.contains(&(site(page), digest));
                     digests.push((site(page), digest));
-                    known.digest = Some(digest);
                 }
-                known.is_crawled = matches!(fetch.found, Found::Crawled(_));
+                known.found = fetch.rank();
                 if old.fetched != Some(fetch.time) {
-                    let is_new = known.is_crawled && old.fetched.is_none();
+                    let is_new = known.found == Rank::Crawled && old.fetched.is_none();
                     if let Some(seed) = fetch.seed {
                         let counts = tally.0.entry((seed, self.forgotten[seed])).or_default();
                         counts[0] += 1;
@@ -544,6 +631,8 @@ impl Recount {
                 known.fetched = Some(fetch.time);
                 known.failed = known.failed.filter(|at| *at > fetch.time);
             }
+            let (is_gone, gone) = (known.found == Rank::Gone, known.gone);
+            known.digest = known.digest.filter(|of| !is_gone && Some(of.0) >= gone);
             let is_news = |fetch: &&SeedFetch| {
                 let later = |at: Option<u64>| at.is_none_or(|at| fetch.time > at);
                 fetch.found == Found::Failed && later(old.fetched) && later(old.failed)

@@ -116,6 +116,6 @@ pub fn made_of(bank: &Bank) -> (tempfile::TempDir, Bank) {
     assert_eq!(ingested.read.rejected(), 0);
     assert_eq!(ingested.read.records, report.records + report.sites);
     assert!(ingested.read.dropped_outlinks.is_empty());
-    assert_eq!(ingested.counts.superseded, 0);
+    assert_eq!(ingested.counts.superseded, report.earlier);
     (folder, new)
 }

@@ -11,8 +11,8 @@ use seedbank::ingest::Input;
 use seedbank_store::records::{PageState, SiteDefaults};
 use seedbank_store::{Reader, Verdict, tables};
 
-use super::records::{Batch, Record, SiteLine, seconds, site, url};
-use super::weights::{site_weight, weight};
+use super::records::{Batch, Record, SiteLine, Uncrawled, seconds, site, url};
+use super::weights::{LinksWeight, links_weight, site_weight};
 
 /// What is known of a page of the universe.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,6 +31,147 @@ struct Page {
     /// The hour of the last fetch.
     fetched: Option<u8>,
     outlinks: BTreeSet<usize>,
+}
+
+impl Page {
+    /// Shows what counts of what was said.
+    fn show(&mut self, said: &Statements) {
+        self.state = match said.found.1 {
+            Found::Nothing => PageState::Known,
+            Found::Gone => PageState::Gone,
+            Found::Alias(..) => PageState::Alias,
+            Found::Page => PageState::Crawled,
+        };
+        self.spam_given = said.number("spam").map(|spam| spam == 1);
+        self.quality_given = said
+            .number("quality")
+            .map(|steps| u32::try_from(steps).unwrap());
+        self.clicks = said.number("clicks").unwrap_or(0);
+        self.given = said
+            .number("uncrawled")
+            .map(|count| u32::try_from(count).unwrap());
+        self.digest = match said.fields.get("digest") {
+            Some((_, Said::Digest(_, digest))) => Some(*digest),
+            _ => None,
+        };
+        self.fetched = said.found.0.0.checked_sub(1);
+    }
+}
+
+/// An hour, from 1, and whether it is that of a batch, which counts more; hour 0 is before all.
+type Time = (u8, bool);
+
+/// The value of a field; of several at one time the greatest counts.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Said {
+    Number(Option<u64>),
+    Digest([u8; 32], u8),
+    Links(LinksWeight, BTreeSet<usize>),
+}
+
+/// What a fetch found; of several at one time the greatest counts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+enum Found {
+    #[default]
+    Nothing,
+    Gone,
+    /// Whether it redirects, and where to.
+    Alias(bool, LinksWeight, usize),
+    Page,
+}
+
+/// What records said of a page, with times.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Statements {
+    found: (Time, Found),
+    gone: Time,
+    fields: BTreeMap<&'static str, (Time, Said)>,
+}
+
+impl Statements {
+    fn say(&mut self, field: &'static str, time: Time, said: Said) {
+        let new = (time, said);
+        let best = self.fields.entry(field).or_insert_with(|| new.clone());
+        if new > *best {
+            *best = new;
+        }
+    }
+
+    fn found(&mut self, time: Time, found: Found) {
+        self.found = self.found.max((time, found));
+        if found == Found::Gone {
+            self.gone = self.gone.max(time);
+        }
+    }
+
+    /// Adds what a record says; one without a time is before all others.
+    fn add(&mut self, record: &Record, by_domain: bool) {
+        let time = (record.fetched.map_or(0, |hour| hour + 1), false);
+        if record.gone == Some(true) {
+            return self.found(time, Found::Gone);
+        }
+        let numbers = [
+            ("spam", record.spam.map(|spam| Some(spam.into()))),
+            ("clicks", record.clicks.map(Some)),
+            ("uncrawled", number(record.uncrawled)),
+            ("quality", number(record.quality)),
+        ];
+        for (field, said) in numbers {
+            if let Some(said) = said {
+                self.say(field, time, Said::Number(said));
+            }
+        }
+        if let Some(digest) = record.digest {
+            let hash = blake3::hash(format!("digest-{digest}").as_bytes());
+            self.say("digest", time, Said::Digest(hash.into(), digest));
+        }
+        let mut links = record.outlinks.as_ref().map(|outlinks| {
+            let others = outlinks.iter().copied().filter(|to| *to != record.page);
+            others.collect::<BTreeSet<usize>>()
+        });
+        if let Some((to, is_canonical)) = record.alias() {
+            let weight = links_weight(&BTreeSet::from([to]), by_domain);
+            self.found(time, Found::Alias(!is_canonical, weight, to));
+            links = Some(BTreeSet::new());
+        } else if links.is_some() || record.digest.is_some() || record.fetched.is_some() {
+            self.found(time, Found::Page);
+        }
+        if let Some(links) = links {
+            self.say(
+                "links",
+                time,
+                Said::Links(links_weight(&links, by_domain), links),
+            );
+        }
+    }
+
+    /// Removes what was said before the page was gone.
+    fn settle(&mut self) {
+        let (is_gone, gone) = (self.found.1 == Found::Gone, self.gone);
+        self.fields.retain(|_, (time, _)| !is_gone && *time >= gone);
+    }
+
+    fn number(&self, field: &str) -> Option<u64> {
+        match self.fields.get(field) {
+            Some((_, Said::Number(number))) => *number,
+            _ => None,
+        }
+    }
+
+    fn links(&self) -> Option<&BTreeSet<usize>> {
+        match self.fields.get("links") {
+            Some((_, Said::Links(_, links))) => Some(links),
+            _ => None,
+        }
+    }
+}
+
+fn number(said: Uncrawled) -> Option<Option<u64>> {
+    match said {
+        Uncrawled::Absent => None,
+        Uncrawled::Null => Some(None),
+        Uncrawled::Given(number) => Some(Some(number.into())),
+    }
 }
 
 /// What a batch does, as far as the model says.
@@ -73,6 +214,8 @@ pub struct Model {
     given: BTreeMap<usize, BTreeSet<usize>>,
     /// The page that an alias leads to, and whether as its canonical one.
     aliases: BTreeMap<usize, (usize, bool)>,
+    /// What records said.
+    said: BTreeMap<usize, Statements>,
     /// Quality, spam mark (0 or 1) and quota of sites, as records of sites gave them.
     sites: BTreeMap<&'static str, [Option<u32>; 3]>,
 }
@@ -84,6 +227,7 @@ impl Model {
             pages: BTreeMap::new(),
             given: BTreeMap::new(),
             aliases: BTreeMap::new(),
+            said: BTreeMap::new(),
             sites: BTreeMap::new(),
         }
     }
@@ -107,28 +251,29 @@ impl Model {
     /// Applies a batch.
     pub fn apply(&mut self, batch: &Batch) -> Counts {
         let before = self.pages.clone();
-        let mut winners: BTreeMap<usize, &Record> = BTreeMap::new();
+        let mut said: BTreeMap<usize, Statements> = BTreeMap::new();
         for record in &batch.records {
-            let weigh = |record: &Record| weight(record, self.by_domain);
-            let wins = winners
-                .get(&record.page)
-                .is_none_or(|best| weigh(record) > weigh(best));
-            if wins {
-                winners.insert(record.page, record);
-            }
+            said.entry(record.page)
+                .or_default()
+                .add(record, self.by_domain);
         }
         let mut stale = 0;
-        for record in winners.values() {
-            stale += u64::from(!self.record(record, batch.as_of));
+        let named: BTreeSet<usize> = said.keys().copied().collect();
+        for (page, said) in said {
+            stale += u64::from(!self.add(page, said, batch.as_of));
         }
         if batch.snapshot {
             for (number, page) in &mut self.pages {
                 let counted = matches!(page.state, PageState::Crawled | PageState::Alias)
                     && page.fetched <= Some(batch.as_of);
-                if counted && !winners.contains_key(number) {
-                    page.state = PageState::Gone;
+                if counted && !named.contains(number) {
+                    let said = self.said.entry(*number).or_default();
+                    said.found.1 = Found::Gone;
+                    said.gone = said.found.0;
+                    said.settle();
                     self.given.remove(number);
                     self.aliases.remove(number);
+                    page.show(said);
                 }
             }
         }
@@ -153,7 +298,7 @@ impl Model {
         let mut counts = self.compare(&before);
         let all = batch.records.len() + batch.sites.len();
         counts.stale = stale;
-        counts.superseded = (all - winners.len() - sites) as u64;
+        counts.superseded = (all - named.len() - sites) as u64;
         counts
     }
 
@@ -182,67 +327,67 @@ impl Model {
         largest.len()
     }
 
-    /// Applies a record, unless it is stale; returns whether it is not.
-    fn record(&mut self, record: &Record, as_of: u8) -> bool {
-        let is_gone = record.gone == Some(true);
-        let is_crawl =
-            record.outlinks.is_some() || record.digest.is_some() || record.fetched.is_some();
-        let time = record.fetched.unwrap_or(as_of);
-        let is_fetch = is_gone || is_crawl || record.alias().is_some();
-        if is_fetch && self.page(record.page).fetched > Some(time) {
-            // The pages that it links to get ids, but do not exist for readers.
-            let links = record.outlinks.iter().flatten().copied();
-            let targets: Vec<usize> = match record.alias() {
-                _ if is_gone => Vec::new(),
-                Some((to, _)) => vec![to],
-                None => links.filter(|to| *to != record.page).collect(),
-            };
-            for target in targets {
-                self.page(target);
-            }
-            return false;
+    /// Adds what the records of a batch say of a page; returns false if that is of an earlier fetch and changes nothing.
+    fn add(&mut self, number: usize, mut new: Statements, as_of: u8) -> bool {
+        new.settle();
+        // Pages that it links to get ids, even if they do not exist for readers.
+        let targets: Vec<usize> = match new.found.1 {
+            Found::Alias(_, _, to) => vec![to],
+            _ => new.links().into_iter().flatten().copied().collect(),
+        };
+        for target in targets {
+            self.page(target);
         }
-        let page = self.page(record.page);
+        let old = self.said.get(&number).cloned().unwrap_or_default();
+        let is_fetch = new.found.1 != Found::Nothing;
+        // Times are now those of the bank.
+        let base = match new.found.0 {
+            _ if !is_fetch => (old.found.0.0, true),
+            (0, _) => (as_of + 1, true),
+            dated => dated,
+        };
+        let time = |time: Time| if time.0 == 0 { base } else { time };
+        let mut all = old.clone();
+        for (field, (at, said)) in new.fields {
+            all.say(field, time(at), said);
+        }
+        if new.found.1 == Found::Gone || new.gone.0 > 0 {
+            all.gone = all.gone.max(time(new.gone));
+        }
+        let counts = is_fetch && (base, new.found.1) >= old.found;
+        if counts {
+            all.found = (base, new.found.1);
+        } else if !is_fetch && old.found.1 == Found::Gone {
+            // A page that comes back without being fetched is only known.
+            all.found.1 = Found::Nothing;
+        }
+        all.settle();
+        if is_fetch && !counts && all == old {
+            return base.0 == old.found.0.0;
+        }
+        // Attributes of a page that was never fetched get the time of its first fetch.
+        all.found.0.1 = false;
+        all.gone.1 = false;
+        for (time, _) in all.fields.values_mut() {
+            *time = (if time.0 == 0 { all.found.0.0 } else { time.0 }, false);
+        }
+        let page = self.page(number);
         page.recorded = true;
-        if is_fetch {
-            page.fetched = Some(time);
-        }
-        if is_gone {
-            page.state = PageState::Gone;
-            self.given.remove(&record.page);
-            self.aliases.remove(&record.page);
-            return true;
-        }
-        // A page that comes back without being fetched is only known.
-        if record.alias().is_some() {
-            page.state = PageState::Alias;
-        } else if is_crawl {
-            page.state = PageState::Crawled;
-        } else if !matches!(page.state, PageState::Crawled | PageState::Alias) {
-            page.state = PageState::Known;
-        }
-        page.spam_given = record.spam.or(page.spam_given);
-        page.quality_given = record.quality.apply_to(page.quality_given);
-        page.clicks = record.clicks.unwrap_or(page.clicks);
-        page.given = record.uncrawled.apply_to(page.given);
-        page.digest = record.digest.or(page.digest);
-        if let Some((to, canonical)) = record.alias() {
-            self.page(to);
-            self.given.remove(&record.page);
-            self.aliases.insert(record.page, (to, canonical));
-            return true;
-        }
-        if is_crawl {
-            self.aliases.remove(&record.page);
-        }
-        if let Some(outlinks) = &record.outlinks {
-            let mut outlinks: BTreeSet<usize> = outlinks.iter().copied().collect();
-            outlinks.remove(&record.page);
-            for target in &outlinks {
-                self.page(*target);
+        page.show(&all);
+        match all.found.1 {
+            Found::Alias(is_redirect, _, to) => {
+                self.page(to);
+                self.aliases.insert(number, (to, !is_redirect));
             }
-            self.given.insert(record.page, outlinks);
+            _ => {
+                self.aliases.remove(&number);
+            }
         }
+        match all.links() {
+            Some(links) => self.given.insert(number, links.clone()),
+            None => self.given.remove(&number),
+        };
+        self.said.insert(number, all);
         true
     }
 

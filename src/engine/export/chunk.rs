@@ -6,7 +6,7 @@
 //!
 //! URLs of pages of other processes are requested for a group of chunks together.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use seedbank_formats::clock::time;
 use seedbank_formats::ingest::{self, MAX_LINE, Record, SiteMode, digest_text};
 use seedbank_store::aliases::{Alias, AliasLinks, AliasRecord};
 use seedbank_store::links::LinkKey;
-use seedbank_store::records::{Failures, PageRecord, PageState};
+use seedbank_store::records::{Failures, PageField, PageRecord, PageState};
 use seedbank_store::{
     Key, LinkCursor, PublishedState, RemoteProcess, Store, StoreError, Table, Value, tables,
 };
@@ -170,7 +170,7 @@ impl<'a> Exporter<'a> {
             pages: rest,
             ..Chunk::new(chunk.site, Arc::clone(&chunk.name))
         });
-        let mut records = Vec::new();
+        let mut lines = Vec::new();
         let mut counts = Counts {
             sites: chunk.line.is_some().into(),
             ..Counts::default()
@@ -189,17 +189,17 @@ impl<'a> Exporter<'a> {
             }
             outlinks.sort_unstable();
             let url = ingest::url(&chunk.name, &chunk.pages[page.place].1, self.mode);
-            if let Some(record) = record(url, page, outlinks, &urls, &mut counts)? {
+            for record in records(&url, page, &outlinks, &urls, &mut counts)? {
                 let line = record.to_json();
                 counts.too_long += u64::from(line.len() > MAX_LINE);
-                records.extend_from_slice(line.as_bytes());
-                records.push(b'\n');
+                lines.extend_from_slice(line.as_bytes());
+                lines.push(b'\n');
             }
         }
         let piece = Piece {
             site: chunk.name,
             line: chunk.line,
-            records,
+            records: lines,
             counts,
         };
         Ok(Text { piece, rest })
@@ -416,22 +416,19 @@ impl Page {
     }
 }
 
-/// Returns the record of a page; `None` if it has none.
-pub(super) fn record(
-    url: String,
+/// Returns the records of a page: that of its last fetch, then one for each earlier time of its fields.
+pub(super) fn records(
+    url: &str,
     page: &Page,
-    outlinks: Vec<&str>,
+    outlinks: &[&str],
     urls: &Urls,
     counts: &mut Counts,
-) -> Result<Option<Record>, EngineError> {
+) -> Result<Vec<Record>, EngineError> {
     let stored = &page.record;
-    let has_attributes = stored.clicks > 0
-        || stored.spam_given.is_some()
-        || stored.quality_given.is_some()
-        || stored.uncrawled_given.is_some();
     let mut record = Record::new(url);
     // A time would turn a known page into a crawled one. Without it, nothing says until when the sums are.
-    if let Some(at) = stored.fetched.filter(|_| stored.state != PageState::Known) {
+    let fetched = stored.fetched.filter(|_| stored.state != PageState::Known);
+    if let Some(at) = fetched {
         record = record.fetched(time(at));
         if let Some(sums) = page.sums {
             record = record.sums(sums);
@@ -442,15 +439,14 @@ pub(super) fn record(
         record = record.failures(failures.count, failures.status, since, last);
     }
     match stored.state {
-        PageState::Unlinked => return Ok(None),
+        PageState::Unlinked => return Ok(Vec::new()),
         PageState::Known if stored.last_seen.is_none() => {
             counts.without_record += 1;
-            return Ok(None);
+            return Ok(Vec::new());
         }
         PageState::Gone => {
             counts.gone += 1;
-            counts.dropped_attributes += u64::from(has_attributes || stored.digest.is_some());
-            return Ok(Some(record.gone()));
+            return Ok(vec![record.gone()]);
         }
         PageState::Known => {
             counts.known += 1;
@@ -458,29 +454,10 @@ pub(super) fn record(
                 u64::from(stored.digest.is_some() || stored.fetched.is_some());
         }
         PageState::Alias => counts.aliases += 1,
-        PageState::Crawled => {
-            counts.crawled += 1;
-            counts.links += outlinks.len() as u64;
-            record = record.outlinks(outlinks);
-        }
+        PageState::Crawled => counts.crawled += 1,
     }
-    if let Some(spam) = stored.spam_given {
-        record = record.spam(spam);
-    }
-    if stored.clicks > 0 {
-        record = record.clicks(stored.clicks);
-    }
-    if let Some(count) = stored.uncrawled_given {
-        record = record.uncrawled_outlinks(count.into());
-    }
-    if let Some(steps) = stored.quality_given {
-        record = record.quality(quality(steps));
-    }
-    // A digest would turn a known page into a crawled one.
-    if let Some(digest) = stored.digest.filter(|_| stored.state != PageState::Known) {
-        counts.digests += 1;
-        record = record.digest(digest_text(digest));
-    }
+    counts.digests += u64::from(stored.digest.is_some() && stored.state != PageState::Known);
+    let mut record = with_fields(record, stored, fetched, outlinks, counts);
     if let Some(alias) = page.alias {
         let to = urls.get(alias.to)?;
         record = match alias.by {
@@ -488,7 +465,69 @@ pub(super) fn record(
             AliasBy::Canonical => record.canonical(to),
         };
     }
-    Ok(Some(record))
+    let mut records = vec![record];
+    let gone = stored
+        .time_of(PageField::Gone)
+        .filter(|_| fetched.is_some());
+    let times = PageField::ALL.iter().filter_map(|of| stored.time_of(*of));
+    let earlier: BTreeSet<u64> = times.filter(|at| fetched > Some(*at)).collect();
+    for at in earlier.iter().rev() {
+        let record = Record::new(url).fetched(time(*at));
+        // There is no other field of a time at which the page was gone, unless a fetch of the same second found it.
+        if PageField::ALL[..6]
+            .iter()
+            .any(|of| stored.time_of(*of) == Some(*at))
+        {
+            records.push(with_fields(record, stored, Some(*at), outlinks, counts));
+        }
+    }
+    records.extend(gone.map(|at| Record::new(url).fetched(time(at)).gone()));
+    counts.earlier += records.len() as u64 - 1;
+    Ok(records)
+}
+
+/// Adds the fields of a page that have this time, or all of them without one.
+fn with_fields(
+    mut record: Record,
+    stored: &PageRecord,
+    at: Option<u64>,
+    outlinks: &[&str],
+    counts: &mut Counts,
+) -> Record {
+    let has = |field| at.is_none() || stored.time_of(field) == at;
+    if stored.state == PageState::Crawled && has(PageField::Outlinks) {
+        counts.links += outlinks.len() as u64;
+        record = record.outlinks(outlinks.iter().copied());
+    }
+    if let Some(spam) = stored.spam_given.filter(|_| has(PageField::Spam)) {
+        record = record.spam(spam);
+    }
+    if has(PageField::Clicks) && (stored.clicks > 0 || at.is_some()) {
+        record = record.clicks(stored.clicks);
+    }
+    match stored
+        .uncrawled_given
+        .filter(|_| has(PageField::UncrawledOutlinks))
+    {
+        Some(count) => record = record.uncrawled_outlinks(count.into()),
+        None if at.is_some() && has(PageField::UncrawledOutlinks) => {
+            record = record.count_uncrawled_outlinks();
+        }
+        None => {}
+    }
+    match stored.quality_given.filter(|_| has(PageField::Quality)) {
+        Some(steps) => record = record.quality(quality(steps)),
+        None if at.is_some() && has(PageField::Quality) => record = record.no_quality(),
+        None => {}
+    }
+    // A digest would turn a known page into a crawled one.
+    let digest = stored
+        .digest
+        .filter(|_| at.is_some() && has(PageField::Digest));
+    if let Some(digest) = digest {
+        record = record.digest(digest_text(digest));
+    }
+    record
 }
 
 pub(super) const fn lost_url() -> EngineError {

@@ -1,7 +1,7 @@
 //! Export: the whole state of a bank as records from which another bank can be made.
 //!
 //! The output depends only on the state, not on the history of the bank: pages are sorted by site name and
-//! URL, links by URL, and there are no ids or batch numbers. Every page has at most one record:
+//! URL, links by URL, and there are no ids or batch numbers. Every page has at most one record of its last fetch:
 //!
 //! | page | record |
 //! | --- | --- |
@@ -13,7 +13,8 @@
 //!
 //! Effective links result from the given links and the targets of aliases ([`seedbank_store::aliases`]).
 //! Each of these records has the time of the last fetch of its page that did not fail, and the failed ones
-//! after it.
+//! after it. Fields with another time are left to a record of that time, which follows; so does a record with `gone` of
+//! the last time that the page was gone.
 //!
 //! The given links are written, so that a later change of an alias has the same effect in the new bank.
 //! Attributes that pages inherit are written only for their site.
@@ -60,9 +61,8 @@ impl Bank {
     /// cold refresh selects the same seeds in both banks.
     ///
     /// The same state gives the same bytes, whatever the history of the bank. Not exported are batches with
-    /// their names and times, history, plans, refreshes, digests other than as stored hashes,
-    /// and attributes of gone pages, which their records cannot have
-    /// ([`ExportReport::dropped_attributes`]).
+    /// their names and times, history, plans, refreshes, digests other than as stored hashes, and the digests and times
+    /// of pages that are known again after being gone ([`ExportReport::dropped_attributes`]).
     ///
     /// Everything is read from one published state, while others may write. After an error, part of the
     /// output may have been written.

@@ -140,7 +140,7 @@ pub struct ExportReport {
     pub url_rules: UrlRules,
     /// Version of the public suffix list that determined the sites.
     pub suffix_list: String,
-    /// Number of records of pages: the sum of the next four fields.
+    /// Number of records of pages: the sum of the next five fields.
     pub records: u64,
     /// Records of crawled pages.
     pub crawled: u64,
@@ -150,6 +150,8 @@ pub struct ExportReport {
     pub gone: u64,
     /// Records of aliases.
     pub aliases: u64,
+    /// Records of earlier times: of the fields of pages that their last records do not state, and of pages that were gone.
+    pub earlier: u64,
     /// Pages without a record: known only as the target of links or aliases.
     pub without_record: u64,
     /// Outlinks of the records, including those to aliases.
@@ -158,8 +160,7 @@ pub struct ExportReport {
     pub digests: u64,
     /// Sites with attributes, whether written or not.
     pub sites: u64,
-    /// Pages with data that their record cannot have: gone pages with attributes, and known pages with a
-    /// digest or a fetch time.
+    /// Pages with data that their record cannot have: known pages with a digest or a fetch time.
     pub dropped_attributes: u64,
     /// Records longer than the maximum that ingest reads ([`MAX_LINE`](seedbank_formats::ingest::MAX_LINE)).
     pub too_long: u64,
@@ -177,11 +178,12 @@ impl ExportReport {
             site_mode: naming.sites,
             url_rules: naming.urls,
             suffix_list,
-            records: counts.crawled + counts.known + counts.gone + counts.aliases,
+            records: counts.pages_with_record() + counts.earlier,
             crawled: counts.crawled,
             known: counts.known,
             gone: counts.gone,
             aliases: counts.aliases,
+            earlier: counts.earlier,
             without_record: counts.without_record,
             links: counts.links,
             digests: counts.digests,
@@ -205,6 +207,7 @@ pub(super) struct Counts {
     pub(super) known: u64,
     pub(super) gone: u64,
     pub(super) aliases: u64,
+    pub(super) earlier: u64,
     pub(super) without_record: u64,
     pub(super) links: u64,
     pub(super) digests: u64,
@@ -214,18 +217,23 @@ pub(super) struct Counts {
 }
 
 impl Counts {
+    const fn pages_with_record(&self) -> u64 {
+        self.crawled + self.known + self.gone + self.aliases
+    }
+
     /// Returns the number of pages as the bank counts them.
     pub(super) const fn pages(&self) -> u64 {
         self.crawled + self.known + self.gone + self.without_record
     }
 
     /// Returns all counts.
-    const fn all(&mut self) -> [&mut u64; 10] {
+    const fn all(&mut self) -> [&mut u64; 11] {
         let Self {
             crawled,
             known,
             gone,
             aliases,
+            earlier,
             without_record,
             links,
             digests,
@@ -238,6 +246,7 @@ impl Counts {
             known,
             gone,
             aliases,
+            earlier,
             without_record,
             links,
             digests,

@@ -16,7 +16,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::exchange::Exchange;
-use super::fetch_times::{FetchTimes, is_stale};
+use super::fetch_times::FetchTimes;
+use super::page_fields::{Found, PageFields, is_latest};
 use super::pieces::PageInput;
 use crate::engine::Result;
 use seedbank_algorithms::page::PageId;
@@ -45,8 +46,8 @@ struct AliasInput {
     is_decided: bool,
     /// Whether a list contains it as a page.
     is_listed: bool,
-    /// The fetch time of the record as an ascending number; 0 without one.
-    order: u64,
+    /// What the record found, after its time as an ascending number, which is 0 without one.
+    found: (u64, Found),
 }
 
 impl AliasInput {
@@ -56,7 +57,7 @@ impl AliasInput {
         self.has_record |= other.has_record;
         self.is_decided |= other.is_decided;
         self.is_listed |= other.is_listed;
-        self.order = self.order.max(other.order);
+        self.found = self.found.max(other.found);
     }
 
     /// Returns the alias that the page is after the batch, by the same rules as its state
@@ -176,12 +177,15 @@ impl<'a> Aliases<'a> {
             }
             PageInput::Record(update) => {
                 input.has_record = true;
-                input.is_decided = alias.is_some() || update.gone || update.crawled;
-                input.alias = alias;
+                // Of several records at most one does.
+                if alias.is_some() || update.gone || update.crawled {
+                    input.is_decided = true;
+                    input.alias = alias;
+                    input.found = PageFields::of_update(update, order).found;
+                }
             }
             PageInput::Links | PageInput::Attributes(_) => input.is_listed = true,
         }
-        input.order = input.order.max(order);
     }
 
     /// Adds the named aliases of other processes.
@@ -227,10 +231,8 @@ impl<'a> Aliases<'a> {
             let new = input.after(old);
             if new != old {
                 let is_fetch = input.is_decided || input.is_listed;
-                if let Some(time) = times.of_record(input.order, is_fetch)
-                    && let Some(record) = self.store.get(&tables::PAGES, page)?
-                    && is_stale(&record, time)
-                {
+                let record = self.store.get(&tables::PAGES, page)?;
+                if is_fetch && !is_latest(self.store, *page, record.as_ref(), input.found, times)? {
                     continue;
                 }
                 self.changes.insert(*page, Change { old, new });

@@ -1,15 +1,15 @@
 //! Canonical records: one per URL, in the order of page ids.
 //!
-//! Of several records for one URL the one with the latest fetch time wins, then the largest
-//! ([`super::pieces`]). Of several attribute lines for one URL the largest wins. Links and
+//! Several records for one URL are merged by field ([`super::page_fields`]), and so are several attribute lines. Links and
 //! attribute lines of the TSV formats are collected into one record per page. Such a record
 //! replaces the page's links if a line has the page as its source, and in a snapshot. In a delta, a
 //! page that is only a target, or has only an attribute line, keeps its links. If a page also has a
 //! record, the record wins; if the record contains no links, those of the lists are used.
 
 use super::events::{Bytes, Fields, group};
+use super::page_fields::MergedRecords;
 use super::pieces::{self, FailedRun};
-use super::pieces::{Gaps, Origin, PageInput, PageUpdate, RecordOrder, put_input, take_input};
+use super::pieces::{Gaps, Origin, PageInput, PageUpdate, put_input, take_input};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
@@ -92,13 +92,8 @@ impl CanonicalRecords {
             return Err(lost());
         }
         let is_new = Fields(value).byte()? == 1;
-        let mut record: Option<PageUpdate> = None;
-        let mut order = 0;
-        let mut attributes = PageUpdate::NAMED;
-        let mut largest = RecordOrder::default();
-        // A snapshot contains the whole state, including the links of a page that has none.
-        let has_links = self.snapshot;
-        let mut targets = Vec::new();
+        let mut records: Vec<(PageUpdate, u64, Vec<PageId>)> = Vec::new();
+        let mut attributes = MergedRecords::default();
         // Input from lists: whether they contain the page itself, and its links.
         let mut is_listed = false;
         let mut has_listed_links = false;
@@ -112,12 +107,7 @@ impl CanonicalRecords {
             match input {
                 PageInput::Failures(run) => failures.push(run),
                 PageInput::Origin(origin) => origins.push((of_key, origin)),
-                PageInput::Record(update) => {
-                    record = Some(update);
-                    order = of_key;
-                    targets.clear();
-                    targets.extend(of_piece);
-                }
+                PageInput::Record(update) => records.push((update, of_key, of_piece.collect())),
                 PageInput::Links => {
                     is_listed = true;
                     has_listed_links = true;
@@ -126,26 +116,23 @@ impl CanonicalRecords {
                 PageInput::Attributes(update) => {
                     is_listed = true;
                     has_listed_links |= update.links;
-                    // A page that is only named gets no attributes.
-                    let update = PageUpdate {
-                        links: false,
-                        ..update
-                    };
-                    let record_order = RecordOrder::of_update(&update)?;
-                    if update != PageUpdate::NAMED && record_order >= largest {
-                        (attributes, largest) = (update, record_order);
-                    }
+                    attributes.add(&update, 0, ());
                 }
             }
         }
-        attributes.links = has_links;
+        let (record, order, mut targets) = merged(records);
         let has_own = record.as_ref().is_some_and(PageUpdate::sets_links);
         let is_only_failed = record.is_none() && !is_listed && !failures.is_empty();
-        let mut update = record.unwrap_or(if is_only_failed {
-            PageUpdate::FAILED
-        } else {
-            attributes
-        });
+        let mut update = match record {
+            Some(record) => record,
+            None if is_only_failed => PageUpdate::FAILED,
+            None => PageUpdate {
+                // A snapshot contains the whole state, including the links of a page that has none.
+                links: self.snapshot,
+                crawled: true,
+                ..attributes.finish(true).0
+            },
+        };
         if is_listed && !has_own {
             update.crawled = true;
             if has_listed_links {
@@ -170,6 +157,25 @@ impl CanonicalRecords {
             origins,
         }))
     }
+}
+
+/// Merges the records of a page: the record that states what all do, its time and its targets.
+fn merged(
+    mut records: Vec<(PageUpdate, u64, Vec<PageId>)>,
+) -> (Option<PageUpdate>, u64, Vec<PageId>) {
+    let is_plain = |update: &PageUpdate| !update.gone && update.times.is_empty();
+    if records.len() < 2 && records.iter().all(|(update, ..)| is_plain(update)) {
+        return match records.pop() {
+            Some((update, order, targets)) => (Some(update), order, targets),
+            None => (None, 0, Vec::new()),
+        };
+    }
+    let mut all = MergedRecords::default();
+    for (update, order, targets) in records {
+        all.add(&update, order, targets);
+    }
+    let (update, order, targets) = all.finish(true);
+    (Some(update), order, targets.unwrap_or_default())
 }
 
 /// Adds a record to the batch's digest. It is computed over the canonical records, so it does not

@@ -28,7 +28,7 @@ use seedbank_store::records::{
     PreviousFetches, YieldBlock,
 };
 use seedbank_store::seed_fetches::{SeedFetch, SeedFetches};
-use seedbank_store::{self, SiteIds, Sorter, Store, StoreError, tables};
+use seedbank_store::{self, Hash128, SiteIds, Sorter, Store, StoreError, tables};
 
 /// The number of batches whose overwritten fetches are kept.
 pub(in crate::engine) const KEPT_BATCHES: BatchId = 40;
@@ -252,6 +252,8 @@ pub(super) struct PageNews<'a> {
     /// `None` for a new page.
     pub(super) old: Option<&'a PageRecord>,
     pub(super) update: &'a PageUpdate,
+    /// The digest of the content that the fetch found.
+    pub(super) digest: Option<Hash128>,
     /// Whether the update has a fetch time of its own.
     pub(super) is_dated: bool,
     /// The time of the last fetch that failed and is not stored yet, in seconds.
@@ -319,7 +321,7 @@ impl BatchFetches {
         if !self.any_seed {
             return Ok(());
         }
-        if let Some(digest) = news.update.digest.filter(|_| news.is_crawled()) {
+        if let Some(digest) = news.digest.filter(|_| news.is_crawled()) {
             let site = news.page.site();
             let key = Bytes::default().u32(site.0).array(digest).u64(news.page.0);
             let had = news.old.and_then(PageRecord::counted_digest) == Some(digest);

@@ -1,9 +1,8 @@
 //! Fetch times: an older fetch never overwrites a newer one.
 //!
-//! A page keeps the time of its last fetch, in whole seconds. A record of an older fetch is *stale*: it
-//! is counted, listed and skipped, with its attributes. At equal times the later batch applies, so that
-//! it can add fields that an earlier batch lacked. A record of a fetch without a time has the time of its
-//! batch. A record with attributes only has no time and always applies.
+//! A page keeps the time of its last fetch, in whole seconds. A record of an older fetch gives the fields that no newer one
+//! states ([`page_fields`](super::page_fields)); if there are none it is *stale*: it is counted and listed. A record of a
+//! fetch without a time has the time of its batch. A record with attributes only has no time and always applies.
 //!
 //! A page that a snapshot omits becomes gone, unless it was fetched after the time of the snapshot.
 //! It keeps its time, since it was not fetched: a corrected snapshot with the same record brings it
@@ -18,20 +17,19 @@ use seedbank_store::records::PageRecord;
 use seedbank_store::{Store, tables};
 
 const MICROS: i64 = 1_000_000;
-const SIGN: u64 = 1 << 63;
 
 /// The end of the year 9999, the latest time that a record can have.
 const LATEST: u64 = 253_402_300_799;
 
-/// Returns a fetch time in microseconds since 1970 as an ascending number, at least 1.
+/// Returns a fetch time in microseconds since 1970 as an ascending number, at least 1, of whole seconds: the bank keeps no
+/// more, and records of one second compare in the same way within a batch and between batches.
 pub(super) fn order_of_time(micros: i64) -> u64 {
-    (micros.cast_unsigned() ^ SIGN).max(1)
+    u64::try_from(micros.div_euclid(MICROS)).unwrap_or(0) + 1
 }
 
 /// Returns the whole seconds since 1970 of an ascending number; 0 for times before.
-fn seconds_of_order(order: u64) -> u64 {
-    let seconds = (order ^ SIGN).cast_signed().div_euclid(MICROS);
-    u64::try_from(seconds).unwrap_or(0)
+const fn seconds_of_order(order: u64) -> u64 {
+    order.saturating_sub(1)
 }
 
 /// The time of a batch, and its stale records.

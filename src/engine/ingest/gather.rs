@@ -18,7 +18,8 @@ use super::blocklist::{BlockedCounts, Blocklist};
 use super::events::Bytes;
 use super::exchange::Shuffle;
 use super::fetch_times::order_of_time;
-use super::pieces::{Origin, PageInput, PageUpdate, RecordHasher, RecordOrder, Urls, push_piece};
+use super::page_fields::{MergedRecords, PageFields};
+use super::pieces::{LinkHasher, Origin, PageInput, PageUpdate, Urls, push_piece};
 use super::site_records::SiteRecords;
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::watch::Watch;
@@ -57,6 +58,8 @@ pub(super) struct InputCollector {
     sources: Shuffle,
     sites: SiteRecords,
     superseded: u64,
+    /// Whether records with a time are compared with pages of the bank.
+    is_compared: bool,
     /// Whether a fetch has an origin.
     any_seed: bool,
     /// Pages and sites to skip; `None` if there are none.
@@ -68,12 +71,11 @@ pub(super) struct InputCollector {
 
 /// Collected input events, ready to be sorted.
 pub(super) struct CollectedInput {
-    /// Whole records of every portion by the keys of their URLs: fetch time, portion, rank, order
-    /// (0 if there is one portion).
+    /// What records of every portion state, by the keys of their URLs: portion, rank, fields.
     pub(super) sources: Shuffle,
     /// Number of URLs of each portion that this process has read.
     pub(super) lengths: BTreeMap<u32, u32>,
-    /// Number of records that another one of the same URL and portion superseded.
+    /// Number of records that another one of the same URL and portion completes or supersedes.
     pub(super) superseded: u64,
     /// Distinct URLs of every portion by key: portion, rank, flags.
     pub(super) urls: Shuffle,
@@ -85,9 +87,10 @@ pub(super) struct CollectedInput {
 }
 
 impl InputCollector {
-    /// Creates a collector with portions of `memory` bytes, not counting its sorters.
+    /// Creates a collector with portions of `memory` bytes, not counting its sorters. `is_compared` if the bank has pages.
     pub(super) fn new(
         memory: usize,
+        is_compared: bool,
         by_portion: Sorter,
         [by_url, sources, sites]: [Shuffle; 3],
         blocklist: Option<Blocklist>,
@@ -106,6 +109,7 @@ impl InputCollector {
             sources,
             sites: SiteRecords::new(sites),
             superseded: 0,
+            is_compared,
             any_seed: false,
             blocklist,
             nodes: None,
@@ -295,47 +299,53 @@ impl InputCollector {
         });
     }
 
-    /// Of several records for one URL, keeps the one with the latest fetch time, then the largest.
-    /// URLs that are targets only of the others do not count as named.
-    fn keep_latest(&mut self, urls: &Urls, hasher: &mut RecordHasher) -> Result<()> {
+    /// Merges the records of each URL. URLs that are targets only of links that do not count do not count as named.
+    fn merge_records(&mut self, urls: &Urls, hasher: &mut LinkHasher) {
         let is_record = |piece: &Piece| matches!(piece.input, PageInput::Record(_));
         self.pieces.sort_by_key(|piece| (piece.url, piece.order));
         let mut keep = vec![true; self.pieces.len()];
+        let mut merged = Vec::new();
         let mut first = 0;
         for of_page in self.pieces.chunk_by(|a, b| a.url == b.url) {
-            let mut latest = of_page.iter().rposition(is_record);
-            let time = latest.map(|at| of_page[at].order);
-            let is_latest = |piece: &Piece| is_record(piece) && Some(piece.order) == time;
-            if of_page.iter().filter(|piece| is_latest(piece)).count() > 1 {
-                let mut greatest = RecordOrder::default();
-                for (at, piece) in of_page.iter().enumerate() {
-                    if let (PageInput::Record(update), true) = (&piece.input, is_latest(piece)) {
-                        let targets = &self.targets[piece.targets.clone()];
-                        let record_order = hasher.order_of(update, targets, urls)?;
-                        if record_order >= greatest {
-                            (greatest, latest) = (record_order, Some(at));
-                        }
-                    }
+            let at = first;
+            first += of_page.len();
+            if of_page.iter().filter(|piece| is_record(piece)).count() < 2 {
+                continue;
+            }
+            let mut records = MergedRecords::default();
+            // Input from lists stays, since it can complete the record, and failures are counted.
+            for (at, piece) in (at..).zip(of_page) {
+                if let PageInput::Record(update) = &piece.input {
+                    let targets = piece.targets.clone();
+                    let order = hasher.order_of(&self.targets[targets.clone()], urls);
+                    let update = PageUpdate {
+                        order: Some(order),
+                        ..update.clone()
+                    };
+                    records.add(&update, piece.order, targets);
+                    keep[at] = false;
+                    self.superseded += 1;
                 }
             }
-            // Input from lists stays, since it can complete the record, and failures are counted.
-            for (at, piece) in of_page.iter().enumerate() {
-                let is_superseded = is_record(piece) && Some(at) != latest;
-                keep[first + at] = !is_superseded;
-                self.superseded += u64::from(is_superseded);
-            }
-            first += of_page.len();
+            let (update, order, targets) = records.finish(false);
+            self.superseded -= 1;
+            merged.push(Piece {
+                url: of_page[0].url,
+                order,
+                input: PageInput::Record(update),
+                targets: targets.unwrap_or_default(),
+            });
         }
         let mut keep = keep.into_iter();
         self.pieces.retain(|_| keep.next() == Some(true));
-        Ok(())
+        self.pieces.extend(merged);
     }
 
     /// Emits a portion to the sorters. The `only` portion needs no comparison with records of
     /// others.
     fn close(&mut self, urls: &mut Urls, only: bool) -> Result<()> {
-        let mut hasher = RecordHasher::new();
-        self.keep_latest(urls, &mut hasher)?;
+        let mut hasher = LinkHasher::new();
+        self.merge_records(urls, &mut hasher);
         let mut used = vec![false; urls.len()];
         for piece in &self.pieces {
             for target in &self.targets[piece.targets.clone()] {
@@ -372,26 +382,26 @@ impl InputCollector {
             }
         }
         let mut bytes = Vec::new();
-        for piece in &self.pieces {
-            let mut targets: Vec<u32> = self.targets[piece.targets.clone()]
+        for piece in &mut self.pieces {
+            let numbers = &self.targets[piece.targets.clone()];
+            let mut targets: Vec<u32> = numbers
                 .iter()
                 .map(|target| ranks[*target as usize])
                 .collect();
             targets.sort_unstable();
             let url = ranks[piece.url as usize];
-            if let PageInput::Record(update) = &piece.input {
-                let record_order = if only {
-                    RecordOrder::default()
-                } else {
-                    hasher.order_of(update, &self.targets[piece.targets.clone()], urls)?
-                };
-                urls.key(piece.url, &mut key);
-                let value = Bytes::default().u64(piece.order).u32(self.portion);
-                let value = value
-                    .u32(url)
-                    .u64(record_order.bytes)
-                    .array(record_order.hash);
-                self.sources.push(&key, &value)?;
+            if let PageInput::Record(update) = &mut piece.input {
+                if !only || self.is_compared && piece.order > 0 {
+                    let order = || hasher.order_of(numbers, urls);
+                    update.order.get_or_insert_with(order);
+                }
+                if !only {
+                    urls.key(piece.url, &mut key);
+                    let mut value = Bytes::default().u32(self.portion).u32(url).to_vec();
+                    let fields = PageFields::of_update(update, piece.order);
+                    value.extend(seedbank_store::pack(&fields)?);
+                    self.sources.push(&key, &value)?;
+                }
             }
             let by_portion = &mut self.by_portion;
             push_piece(

@@ -9,7 +9,7 @@ use super::canonical::{CanonicalRecord, CanonicalRecords, digest};
 use super::events::{Bytes, Places, intra_event, lead_event, target_event};
 use super::exchange::Shuffle;
 use super::fetch_log::PageNews;
-use super::fetch_times::is_stale;
+use super::page_fields::{StaleFetch, apply};
 use super::passes::{PageEvent, Passes, member_event, page_event};
 use super::pieces::{FailedRun, PageUpdate};
 use super::site_records::PartDigests;
@@ -18,7 +18,7 @@ use crate::engine::Result;
 use seedbank_algorithms::page::{PageId, RowId};
 use seedbank_store::aliases::{AliasLinks, AliasRecord};
 use seedbank_store::links::{Link, LinkBlock, LinkKey};
-use seedbank_store::records::{Failures, PageRecord, PageState};
+use seedbank_store::records::{Failures, PageField, PageRecord, PageState};
 use seedbank_store::{Hash128, Store, StoreError, Table, Value, encode, row_hash, tables};
 
 /// Returns the row of a site with exactly these targets; `None` if the bank does not contain it.
@@ -98,16 +98,23 @@ pub(super) fn links_pass(
         if !is_new && old.is_none() {
             old = Some(passes.store.need(&tables::PAGES, &page)?);
         }
-        update.fetched = passes.times.of_record(order, update.is_fetch());
-        if let (Some(record), Some(time)) = (&old, update.fetched)
-            && is_stale(record, time)
-        {
-            let page_time = record.fetched.unwrap_or(0);
+        let is_other = |(of, _): &(PageField, u64)| *of == PageField::Digest;
+        let digest = update.digest.filter(|_| !update.times.iter().any(is_other));
+        let of_page = (page, old.as_ref());
+        let of_bank = (passes.store, &passes.times);
+        let stale = apply(&mut update, order, &mut targets, of_page, of_bank)?;
+        if let (Some(StaleFetch { time, page_time }), Some(record)) = (&stale, &old) {
             passes
                 .times
-                .skip(passes.store, page, record, time, page_time)?;
+                .skip(passes.store, page, record, *time, *page_time)?;
+        }
+        if update.only_failed || stale.is_some() {
             // Later failed fetches of the page may be new.
-            update = PageUpdate::FAILED;
+            let times = old.as_ref().map(|old| old.earlier.clone());
+            update = PageUpdate {
+                times: times.unwrap_or_default(),
+                ..PageUpdate::FAILED
+            };
             targets.clear();
         }
         let answered = update
@@ -118,6 +125,7 @@ pub(super) fn links_pass(
             page,
             old: old.as_ref(),
             update: &update,
+            digest,
             is_dated: order > 0,
             failed: failed.last,
             origins: &origins,

@@ -13,6 +13,7 @@ mod forget;
 mod gather;
 mod links;
 mod loss;
+mod page_fields;
 mod pages;
 mod passes;
 mod pieces;

@@ -106,7 +106,7 @@ impl PageChange {
             None => Some(passes.store.need(&tables::PAGES, &page)?),
         };
         // A new page gets the attributes of its site by an event, if there are any.
-        if self.site.is_none() && old.is_some() && self.loses_quality() {
+        if self.site.is_none() && old.is_some() && self.loses_own() {
             let site = passes.store.get(&tables::SITES, &page.site())?;
             self.site = Some(site.unwrap_or_default().defaults);
         }
@@ -122,10 +122,12 @@ impl PageChange {
         Ok(())
     }
 
-    /// Whether the page loses its own quality, so that it inherits the site's.
-    fn loses_quality(&self) -> bool {
-        let update = self.update.as_ref().filter(|update| !update.gone);
-        update.is_some_and(|update| update.quality == Attribute::Removed)
+    /// Whether the page can lose its own spam mark or quality, so that it inherits the site's.
+    fn loses_own(&self) -> bool {
+        let loses = |update: &PageUpdate| {
+            update.gone || update.clears || update.quality == Attribute::Removed
+        };
+        self.update.as_ref().is_some_and(loses)
     }
 
     fn new_record(
@@ -142,11 +144,8 @@ impl PageChange {
         if let Some(update) = &self.update {
             record.last_seen = Some(batch);
             record.fetched = update.fetched.or(record.fetched);
-            if update.gone {
-                record.state = update.state_after(Some(record.state));
-            } else {
-                attributes(&mut record, update);
-            }
+            attributes(&mut record, update);
+            record.earlier.clone_from(&update.times);
         }
         if let Some(site) = &self.site {
             record.inherit(site);
@@ -167,8 +166,15 @@ impl PageChange {
     }
 }
 
-/// Applies an update that is not `gone`. Attributes that it omits do not change.
+/// Applies an update. Attributes that it omits do not change, unless the page is gone or `clears` says so.
 fn attributes(record: &mut PageRecord, update: &PageUpdate) {
+    if update.clears || update.gone {
+        record.digest = None;
+        record.clicks = 0;
+        record.uncrawled_given = None;
+        (record.spam_given, record.quality_given) = (None, None);
+        (record.spam, record.quality) = (false, None);
+    }
     record.state = update.state_after(Some(record.state));
     if let Some(spam) = update.spam {
         record.spam_given = Some(spam);
@@ -268,6 +274,7 @@ fn has_changed(old: &PageRecord, new: &PageRecord) -> bool {
         spam_given: old.spam_given,
         quality_given: old.quality_given,
         fetched: old.fetched,
+        earlier: old.earlier.clone(),
         ..new.clone()
     };
     let is_page = |record: &PageRecord| record.state != PageState::Unlinked;

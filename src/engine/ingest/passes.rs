@@ -172,7 +172,8 @@ impl<'a> Passes<'a> {
     pub(super) fn collector(&self, blocklist: Option<Blocklist>) -> InputCollector {
         let portion = (self.share * GATHER_SHARES).min(MAX_PORTION);
         let sent = [Stream::Urls, Stream::Sources, Stream::Sites].map(|of| self.shuffle(of));
-        InputCollector::new(portion, self.large_sorter(), sent, blocklist)
+        let is_compared = self.counters.batch > 0;
+        InputCollector::new(portion, is_compared, self.large_sorter(), sent, blocklist)
     }
 
     /// Returns the times of a batch. Process 0 has the list of bad and stale records.

@@ -11,7 +11,7 @@ use seedbank_algorithms::fetch_status::FetchStatus;
 use seedbank_algorithms::page::{AliasBy, PageId};
 use seedbank_algorithms::yields::Yield;
 use seedbank_formats::ingest::{Attribute, FailedFetches, Interner, UncrawledOutlinks, UrlNumber};
-use seedbank_store::records::{Failures, PageState};
+use seedbank_store::records::{Failures, PageField, PageState};
 use seedbank_store::seed_fetches::SeedFetch;
 use seedbank_store::{self, Hash128, Sorter, Store, StoreError, tables};
 
@@ -239,50 +239,59 @@ struct Ordered {
     head: u128,
 }
 
-// Order of several records of one page with the same fetch time: the largest counts.
+// Order of links that records of one page state at the same time: the largest count.
 //
-// The result of a batch must not depend on the order of its records, so records of one page need a
-// total order that depends only on their content. They are compared by fetch time; at equal times,
-// or without, by the length of their canonical form; at equal lengths by its hash. The canonical
-// form consists of the packed attributes and the keys of the URLs to which the page links or
-// leads. These URLs are normalised, so their spelling does not matter, nor does their order: the
-// hash covers the sum of their hashes.
+// The result of a batch must not depend on the order of its records, nor on ids, so lists of links need a total order
+// that depends only on their URLs. They are compared by the length of their URLs; at equal lengths by a hash. These URLs
+// are normalised, so their spelling does not matter, nor does their order: the hash covers the sum of their hashes.
 
-/// The size of a record in its canonical form, and its hash. Records of equal order have the same
-/// content.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub(super) struct RecordOrder {
-    pub(super) bytes: u64,
-    pub(super) hash: [u8; 16],
+/// The size of a list of links, and its hash. Lists of equal order have the same URLs; the default is that of no links.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+pub(super) struct LinkOrder {
+    bytes: u64,
+    hash: [u8; 16],
 }
 
-impl RecordOrder {
-    /// Returns the order of a record without links.
-    pub(super) fn of_update(update: &PageUpdate) -> Result<Self> {
-        Ok(Self::new(&update.digest_bytes()?, 0, 0))
+/// Adds up the order of a list of links.
+#[derive(Default)]
+pub(super) struct LinkSum {
+    bytes: u64,
+    hashes: u128,
+}
+
+impl LinkSum {
+    /// Adds a link with a key of this length and hash.
+    const fn add(&mut self, length: usize, hash: u128) {
+        self.bytes += length as u64;
+        self.hashes = self.hashes.wrapping_add(hash);
     }
 
-    /// `links` is the length of the keys of the record's URLs in bytes, `sum` the sum of their
-    /// hashes.
-    fn new(attributes: &[u8], links: u64, sum: u128) -> Self {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(attributes);
-        hasher.update(&sum.to_be_bytes());
-        Self {
-            bytes: attributes.len() as u64 + links,
-            hash: first_half(&hasher.finalize()).to_be_bytes(),
+    /// Adds a link to a page of a site, by the rest of its URL.
+    pub(super) fn add_url(&mut self, site: &str, local: &str) {
+        let key = [site.as_bytes(), b"\0", local.as_bytes()].concat();
+        self.add(key.len(), first_half(&blake3::hash(&key)));
+    }
+
+    pub(super) fn order(&self) -> LinkOrder {
+        if self.bytes == 0 {
+            return LinkOrder::default();
+        }
+        let hash = blake3::hash(&self.hashes.to_be_bytes());
+        LinkOrder {
+            bytes: self.bytes,
+            hash: first_half(&hash).to_be_bytes(),
         }
     }
 }
 
-/// Computes the order of the records of a portion. Each URL is hashed once.
-pub(super) struct RecordHasher {
+/// Computes the order of the links of a portion. Each URL is hashed once.
+pub(super) struct LinkHasher {
     /// Hashes of URLs by number; 0 if not computed. Empty until the first record.
     hashes: Vec<u128>,
     key: Vec<u8>,
 }
 
-impl RecordHasher {
+impl LinkHasher {
     pub(super) const fn new() -> Self {
         Self {
             hashes: Vec::new(),
@@ -290,19 +299,13 @@ impl RecordHasher {
         }
     }
 
-    /// Returns the order of a record with distinct `targets`, given by their numbers among `urls`.
-    pub(super) fn order_of(
-        &mut self,
-        update: &PageUpdate,
-        targets: &[u32],
-        urls: &Urls,
-    ) -> Result<RecordOrder> {
-        let (mut links, mut sum) = (0, 0_u128);
+    /// Returns the order of distinct `targets`, given by their numbers among `urls`.
+    pub(super) fn order_of(&mut self, targets: &[u32], urls: &Urls) -> LinkOrder {
+        let mut sum = LinkSum::default();
         for target in targets {
-            links += urls.key_length(*target) as u64;
-            sum = sum.wrapping_add(self.hash_of(*target, urls));
+            sum.add(urls.key_length(*target), self.hash_of(*target, urls));
         }
-        Ok(RecordOrder::new(&update.digest_bytes()?, links, sum))
+        sum.order()
     }
 
     /// Returns the hash of a URL's key.
@@ -440,6 +443,13 @@ pub(super) struct PageUpdate {
     pub(super) quality: Attribute<u16>,
     /// The time of the fetch in seconds since 1970; `None` if the page keeps its time. Set in the links pass.
     pub(super) fetched: Option<u64>,
+    /// The order of its links, or of the page that it leads to; `None` if it is not compared with others.
+    pub(super) order: Option<LinkOrder>,
+    /// Fields that it states at another time than the record's, as an ascending number; after the links pass, in seconds,
+    /// the times of all fields of the page.
+    pub(super) times: Vec<(PageField, u64)>,
+    /// Whether it removes the attributes that it does not have. Set in the links pass.
+    pub(super) clears: bool,
     /// What fetches of the page brought so far, if the record has it.
     pub(super) sums: Option<Yield>,
     /// Whether fetches failed, and nothing else is known: the page keeps its state.
@@ -472,7 +482,7 @@ impl PageUpdate {
         self.crawled || self.gone || self.alias.is_some()
     }
 
-    /// Returns its bytes in a batch's digest. Without a quality and sums, they are the same as before
+    /// Returns its bytes in a batch's digest. Without a quality, sums and other times, they are the same as before
     /// these existed, so that old batches are still recognised.
     pub(super) fn digest_bytes(&self) -> Result<Vec<u8>> {
         let mut bytes = seedbank_store::pack(&(
@@ -491,40 +501,71 @@ impl PageUpdate {
         if let Some(sums) = &self.sums {
             bytes.extend(seedbank_store::pack(sums)?);
         }
+        if !self.times.is_empty() {
+            bytes.extend(seedbank_store::pack(&self.times)?);
+        }
         Ok(bytes)
     }
 
-    pub(super) const GONE: Self = Self {
-        links: true,
-        crawled: false,
-        gone: true,
-        spam: None,
-        clicks: None,
-        uncrawled: UncrawledOutlinks::Absent,
-        digest: None,
-        alias: None,
-        quality: Attribute::Absent,
-        fetched: None,
-        sums: None,
-        only_failed: false,
-        failures_change: false,
+    /// Removes what a fetch found, or the links, since they do not count; `order` is the time of the record. Returns whether
+    /// its targets remain.
+    pub(super) fn lose(&mut self, [found, links]: [bool; 2], order: u64) -> bool {
+        let was_alias = self.alias.is_some();
+        if found {
+            if self.gone {
+                // It still clears what was stated before.
+                self.links = false;
+                self.times.push((PageField::Gone, order));
+            }
+            self.crawled = false;
+            self.gone = false;
+            self.alias = None;
+        }
+        self.links &= !links;
+        self.alias.is_some() || self.links && !was_alias
+    }
+
+    /// Creates an update that says nothing.
+    const fn nothing() -> Self {
+        Self {
+            links: false,
+            crawled: false,
+            gone: false,
+            spam: None,
+            clicks: None,
+            uncrawled: UncrawledOutlinks::Absent,
+            digest: None,
+            alias: None,
+            quality: Attribute::Absent,
+            fetched: None,
+            order: None,
+            times: Vec::new(),
+            clears: false,
+            sums: None,
+            only_failed: false,
+            failures_change: false,
+        }
+    }
+
+    pub(super) const GONE: Self = {
+        let mut update = Self::nothing();
+        (update.links, update.gone) = (true, true);
+        update
     };
 
     /// Update of a page whose fetches failed.
-    pub(super) const FAILED: Self = Self {
-        links: false,
-        gone: false,
-        only_failed: true,
-        ..Self::GONE
+    pub(super) const FAILED: Self = {
+        let mut update = Self::nothing();
+        update.only_failed = true;
+        update
     };
 
     /// Update of a page that a list of links contains as a target, which keeps the page's own
     /// links.
-    pub(super) const NAMED: Self = Self {
-        links: false,
-        crawled: true,
-        gone: false,
-        ..Self::GONE
+    pub(super) const NAMED: Self = {
+        let mut update = Self::nothing();
+        update.crawled = true;
+        update
     };
 }
 

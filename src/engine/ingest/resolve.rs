@@ -13,8 +13,9 @@ use super::canonical::{PAGE, PIECE, by_record, split_key};
 use super::events::{Fields, group, target_event};
 use super::exchange::{Exchange, Shuffle, Stream};
 use super::gather::{CollectedInput, HAS_RECORD};
+use super::page_fields::{Found, PageFields};
 use super::passes::{PageEvent, Passes, SiteDelta, page_event};
-use super::pieces::{Gaps, PageInput, RecordOrder, put_gap, put_input, take_input};
+use super::pieces::{Gaps, PageInput, put_gap, put_input, take_input};
 use super::site_records::{SiteRecords, SortedSiteRecords};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::{PageId, SiteId};
@@ -333,8 +334,8 @@ fn find_or_create_page(
     Ok((page, true))
 }
 
-// Removes duplicate records of one URL in several portions: the latest counts, then the largest.
-// URLs that are targets only of removed records do not count as named.
+// Of records of one URL in several portions, one has what a fetch found and one has the links; both can be the same. URLs
+// that are targets only of other links do not count as named.
 
 pub(super) struct Deduplicated {
     pub(super) urls: Shuffle,
@@ -360,28 +361,29 @@ pub(super) fn by_reader(exchange: &Exchange, set: RoaringTreemap) -> Vec<Roaring
     exchange.by_owner(set, reader)
 }
 
-/// Removes the records that others of the same URL supersede: each process finds those of its sites, and removes those
-/// that it has read. All of them learn the URLs that are not named any more.
+/// Removes from records what others of the same URL supersede: each process finds this for its sites, and removes it from
+/// the records that it has read. All of them learn the URLs that are not named any more.
 pub(super) fn deduplicate(
     mut gathered: CollectedInput,
     passes: &Passes<'_>,
 ) -> Result<Deduplicated> {
     let exchange = &passes.exchange;
-    // Records of one portion were compared when it was collected.
-    let is_compared = gathered.lengths.len() < 2 || !gathered.unrecorded.is_empty();
-    let losers = if exchange.is_alone() && is_compared {
-        RoaringTreemap::new()
+    // Records of one portion were merged when it was collected.
+    let is_merged = gathered.lengths.len() < 2 || !gathered.unrecorded.is_empty();
+    let mut losers = if exchange.is_alone() && is_merged {
+        Losers::default()
     } else {
         losers(gathered.sources.take()?, passes.watch)?
     };
-    let losers = exchange.send_sets(by_reader(exchange, losers))?;
+    losers.found = exchange.send_sets(by_reader(exchange, losers.found))?;
+    losers.links = exchange.send_sets(by_reader(exchange, losers.links))?;
     let mut input = Deduplicated {
         urls: gathered.urls,
         pieces: gathered.pieces,
         lengths: gathered.lengths,
         sites: gathered.sites,
         unnamed: RoaringTreemap::new(),
-        superseded: gathered.superseded + losers.len(),
+        superseded: gathered.superseded + losers.records,
     };
     if !gathered.unrecorded.is_empty() {
         let mut nodes = gathered.unrecorded;
@@ -392,16 +394,28 @@ pub(super) fn deduplicate(
             passes.watch,
         )?;
         input.unnamed = nodes.into_iter().map(|node| of_portion(0, node)).collect();
-    } else if !losers.is_empty() {
+    } else if !(losers.found.is_empty() && losers.links.is_empty()) {
         remove(&losers, &mut input, passes)?;
     }
     input.unnamed = exchange.gather_sets(input.unnamed)?;
     Ok(input)
 }
 
-/// Removes superseded records, and finds the URLs that only they name.
-fn remove(losers: &RoaringTreemap, input: &mut Deduplicated, passes: &Passes<'_>) -> Result<()> {
+/// Records that others of the same URL, in other portions, supersede in part.
+#[derive(Default)]
+struct Losers {
+    /// Those with a fetch that does not count.
+    found: RoaringTreemap,
+    /// Those with links that do not count.
+    links: RoaringTreemap,
+    /// Number of records, without one of each URL.
+    records: u64,
+}
+
+/// Removes what does not count from records, and finds the URLs that only it names.
+fn remove(losers: &Losers, input: &mut Deduplicated, passes: &Passes<'_>) -> Result<()> {
     let mut left = passes.large_sorter();
+    let mut bytes = Vec::new();
     while let Some(next) = input.pieces.peek()? {
         let portion: [u8; 4] = group(next)?;
         let number = u32::from_be_bytes(portion);
@@ -412,16 +426,37 @@ fn remove(losers: &RoaringTreemap, input: &mut Deduplicated, passes: &Passes<'_>
             let url = Fields(&key[portion.len()..]).u32()?;
             let mut targets = value;
             let packed = take_input(&mut targets)?;
+            let place = of_portion(number, url);
+            let loses = [&losers.found, &losers.links].map(|set| set.contains(place));
             // Input from lists stays, since it can complete the record that counts, and so do failures.
-            let dropped = losers.contains(of_portion(number, url))
-                && matches!(seedbank_store::unpack(packed)?, PageInput::Record(_));
-            if !dropped {
-                left.push(key, value)?;
-            }
-            let of_piece = if dropped {
-                &mut maybe_unnamed
+            let record = match loses {
+                [false, false] => None,
+                _ => match seedbank_store::unpack(packed)? {
+                    PageInput::Record(update) => Some(update),
+                    _ => None,
+                },
+            };
+            let has_targets = if let Some(mut update) = record {
+                let order: [u8; 8] = group(&key[portion.len() + 4..])?;
+                let has_targets = update.lose(loses, u64::from_be_bytes(order));
+                bytes.clear();
+                put_input(
+                    &seedbank_store::pack(&PageInput::Record(update))?,
+                    &mut bytes,
+                )?;
+                if has_targets {
+                    bytes.extend_from_slice(targets);
+                }
+                left.push(key, &bytes)?;
+                has_targets
             } else {
+                left.push(key, value)?;
+                true
+            };
+            let of_piece = if has_targets {
                 &mut named
+            } else {
+                &mut maybe_unnamed
             };
             of_piece.extend(Gaps::new(targets).filter_map(|rank| u32::try_from(rank).ok()));
         }
@@ -454,37 +489,47 @@ fn remove_linked(
     Ok(same.finish()?)
 }
 
-/// Returns the records that a record in another portion supersedes.
-fn losers(mut sources: Sorted, watch: &dyn Watch) -> Result<RoaringTreemap> {
-    let mut losers = RoaringTreemap::new();
+/// Returns the records that records in other portions supersede in part.
+fn losers(mut sources: Sorted, watch: &dyn Watch) -> Result<Losers> {
+    let mut losers = Losers::default();
     let mut url = Vec::new();
-    let mut best: Option<((u64, RecordOrder), u64)> = None;
+    let mut records: Vec<(u64, PageFields)> = Vec::new();
     while let Some(key) = sources.peek()? {
         watch.proceed()?;
-        if url != key {
-            url.clear();
-            url.extend_from_slice(key);
-            best = None;
-        }
-        if let Some((_, value)) = sources.next_entry()? {
-            let mut fields = Fields(value);
-            let time = fields.u64()?;
-            let record = of_portion(fields.u32()?, fields.u32()?);
-            let record_order = RecordOrder {
-                bytes: fields.u64()?,
-                hash: fields.array()?,
+        url.clear();
+        url.extend_from_slice(key);
+        records.clear();
+        // The key of a URL may be a prefix of another's, so only equal keys are taken.
+        while sources.peek()? == Some(url.as_slice()) {
+            let Some((_, value)) = sources.next_entry()? else {
+                break;
             };
-            // Records of equal order have the same content, so it does not matter which of them
-            // counts.
-            match best {
-                Some((greatest, _)) if (time, record_order) < greatest => {
-                    losers.insert(record);
+            let place: [u8; 8] = group(value)?;
+            let fields = seedbank_store::unpack(&value[place.len()..])?;
+            records.push((u64::from_be_bytes(place), fields));
+        }
+        if records.len() < 2 {
+            continue;
+        }
+        losers.records += records.len() as u64 - 1;
+        let merge = |all: PageFields, (_, fields): &(u64, PageFields)| all.merge(fields);
+        let all = records.iter().fold(PageFields::default(), merge);
+        let links = all.settled().links;
+        let (mut has_found, mut has_links) = (false, false);
+        for (record, fields) in &records {
+            // Records that state the same have the same content, so it does not matter which of them counts.
+            if fields.found.1 != Found::Nothing {
+                let counts = fields.found == all.found && !has_found;
+                has_found |= counts;
+                if !counts {
+                    losers.found.insert(*record);
                 }
-                superseded => {
-                    if let Some((_, record)) = superseded {
-                        losers.insert(record);
-                    }
-                    best = Some(((time, record_order), record));
+            }
+            if fields.links.is_some() {
+                let counts = fields.links == links && !has_links;
+                has_links |= counts;
+                if !counts {
+                    losers.links.insert(*record);
                 }
             }
         }

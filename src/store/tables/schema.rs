@@ -63,7 +63,7 @@ tables! {
         key "site u32, URL after the name of the site, UTF-8", value "page index, varint";
     /// Pages by id.
     PAGES = "pages": PageId => PageRecord, Pages 3, Pages, Site(0),
-        key "site u32, index u32", value "record: URL after the name of the site, state, attributes, row, first and last batch, time of the last fetch";
+        key "site u32, index u32", value "record: URL after the name of the site, state, attributes, row, first and last batch, time of the last fetch; fields with another time, each with the seconds between";
     /// Intra-site targets of a page.
     INTRA = "intra": LinkKey => LinkBlock<u32>, Pages 4, Links, Site(0),
         key "site u32, block of 64 page indexes u32", value "lists by page: page indexes on the same site";

@@ -26,7 +26,7 @@ use crate::tables::table::{Value, record_values};
 use seedbank_algorithms::page::{PageId, SiteId};
 
 pub use self::lineage::Lineage;
-pub use self::page::{PageRecord, PageState};
+pub use self::page::{PageField, PageRecord, PageState};
 pub use self::seeds::{FinalListEntry, SeedEvidence, SeedRecord};
 pub use self::undo::{BlocklistEntry, UndoRecord};
 pub use crate::tables::table::Hash128;

@@ -82,9 +82,98 @@ pub struct PageRecord {
     pub quality: Option<u16>,
     /// The time of the last fetch, in seconds since 1970 (UTC); `None` if it is not known.
     pub fetched: Option<u64>,
+    /// The fields whose times are not plain from `fetched` ([`PageField`]), ascending, each with the seconds from its
+    /// time to `fetched`. Empty for nearly every page.
+    pub earlier: Vec<(PageField, u64)>,
+}
+
+/// A field of a page with a time: that of the latest record that states it.
+///
+/// Unless [`PageRecord::earlier`] says otherwise, the time of a field with a value is that of the last fetch, a field
+/// without one was never stated, and links of crawled pages and aliases were.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub enum PageField {
+    /// Links.
+    Outlinks,
+    /// The content digest.
+    Digest,
+    /// The page's own spam mark.
+    Spam,
+    /// Clicks.
+    Clicks,
+    /// The reported number of uncrawled outlinks.
+    UncrawledOutlinks,
+    /// The page's own quality.
+    Quality,
+    /// The last time that the page was gone, which cleared all earlier fields.
+    Gone,
+    /// Marks a fetched page whose links no record stated.
+    NoOutlinks,
+}
+
+impl PageField {
+    /// The fields that have a time.
+    pub const ALL: [Self; 7] = [
+        Self::Outlinks,
+        Self::Digest,
+        Self::Spam,
+        Self::Clicks,
+        Self::UncrawledOutlinks,
+        Self::Quality,
+        Self::Gone,
+    ];
 }
 
 impl PageRecord {
+    /// Returns the time of a field; `None` if no record stated it, or if the page was never fetched.
+    #[must_use]
+    pub fn time_of(&self, field: PageField) -> Option<u64> {
+        let fetched = self.fetched?;
+        match self.earlier.iter().find(|(of, _)| *of == field) {
+            Some((_, seconds)) => Some(fetched.saturating_sub(*seconds)),
+            None => self.is_plain(field).then_some(fetched),
+        }
+    }
+
+    /// Sets the time of each field. All other attributes have their final values.
+    pub fn set_times(&mut self, time: impl Fn(PageField) -> Option<u64>) {
+        self.earlier.clear();
+        let Some(fetched) = self.fetched.filter(|_| self.state != PageState::Gone) else {
+            return;
+        };
+        for field in PageField::ALL {
+            let is_plain = self.is_plain(field);
+            match time(field) {
+                Some(at) if !is_plain || at != fetched => {
+                    self.earlier.push((field, fetched.saturating_sub(at)));
+                }
+                None if is_plain && field == PageField::Outlinks => {
+                    self.earlier.push((PageField::NoOutlinks, 0));
+                }
+                _ => {}
+            }
+        }
+        self.earlier.sort_unstable();
+    }
+
+    /// Whether a field without an entry in `earlier` was stated at the time of the last fetch.
+    fn is_plain(&self, field: PageField) -> bool {
+        match field {
+            PageField::Outlinks => {
+                let has_none = (PageField::NoOutlinks, 0);
+                matches!(self.state, PageState::Crawled | PageState::Alias)
+                    && self.earlier.last() != Some(&has_none)
+            }
+            PageField::Digest => self.digest.is_some(),
+            PageField::Spam => self.spam_given.is_some(),
+            PageField::Clicks => self.clicks > 0,
+            PageField::UncrawledOutlinks => self.uncrawled_given.is_some(),
+            PageField::Quality => self.quality_given.is_some(),
+            PageField::Gone => self.state == PageState::Gone,
+            PageField::NoOutlinks => false,
+        }
+    }
+
     /// Creates the record of a forgotten page, which only keeps its id for evidence that refers to it.
     #[must_use]
     pub const fn nameless(first_seen: BatchId) -> Self {
@@ -115,6 +204,7 @@ impl PageRecord {
             quality_given: None,
             quality: None,
             fetched: None,
+            earlier: Vec::new(),
         }
     }
 
@@ -279,6 +369,32 @@ record_values!(PreviousPage);
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_of_fields_come_back() {
+        let times = [None, Some(90), Some(100)];
+        for state in [PageState::Crawled, PageState::Alias, PageState::Known] {
+            for clicks in [0, 3] {
+                for code in 0..3_usize.pow(7) {
+                    let time = |field: PageField| times[code / 3_usize.pow(field as u32) % 3];
+                    // A field with a value was stated.
+                    if clicks > 0 && time(PageField::Clicks).is_none() {
+                        continue;
+                    }
+                    let mut record = PageRecord {
+                        state,
+                        clicks,
+                        fetched: Some(100),
+                        ..PageRecord::unlinked("/".to_owned(), 1)
+                    };
+                    record.set_times(time);
+                    for field in PageField::ALL {
+                        assert_eq!(record.time_of(field), time(field), "{record:?} {field:?}");
+                    }
+                }
+            }
+        }
+    }
 
     #[test]
     fn a_former_row_comes_back_and_damage_does_not() {
