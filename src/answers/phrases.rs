@@ -362,9 +362,10 @@ pub fn verdict_sentence(verdict: &HeldOutVerdict) -> String {
 #[must_use]
 pub fn dated_verdict(verdict: &HeldOutVerdict) -> String {
     let (batch, sentence) = (verdict.batch, verdict_sentence(verdict));
-    match verdict.is_of_this_list() {
-        true => format!("was judged after batch {batch}: {sentence}"),
-        false => format!("was judged after batch {batch}, of another list: {sentence}"),
+    if verdict.is_of_this_list() {
+        format!("was judged after batch {batch}: {sentence}")
+    } else {
+        format!("was judged after batch {batch}, of another list: {sentence}")
     }
 }
 
@@ -373,9 +374,10 @@ pub fn dated_verdict(verdict: &HeldOutVerdict) -> String {
 #[must_use]
 pub fn verdict_ratio(verdict: &HeldOutVerdict) -> String {
     let (batch, ratio) = (verdict.batch, ratio(verdict));
-    match verdict.is_of_this_list() {
-        true => ratio,
-        false => format!("judged after batch {batch}, of another list: {ratio}"),
+    if verdict.is_of_this_list() {
+        ratio
+    } else {
+        format!("judged after batch {batch}, of another list: {ratio}")
     }
 }
 

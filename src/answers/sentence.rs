@@ -9,6 +9,7 @@ use crate::engine::query::{
     NotAdded, PolicyVerdict, RefreshRun, Role, RowSums, SiteSeed, Uncovered, Unreached, WebSeed,
     Why,
 };
+use crate::engine::refresh::Proof;
 use seedbank_formats::display::counted;
 
 use super::facts::Line;
@@ -60,7 +61,7 @@ pub fn seed_reason(run: &RefreshRun, policy: Option<&PolicyVerdict>, why: &Why) 
 /// Returns the rank of a seed and why the method selected it; `None` if the page is not a seed.
 fn why_seed(run: &RefreshRun, why: &Why) -> Option<(u32, String)> {
     match why {
-        Why::CoreSeed(seed) => Some((seed.rank, core_seed(seed, seed.since < run.refresh))),
+        Why::CoreSeed(seed) => Some((seed.rank, core_seed(seed, run))),
         Why::CoverSeed(seed) => Some((seed.rank, cover_seed(seed, run.method))),
         Why::WebSeed(seed) => Some((seed.rank, web_seed(seed))),
         _ => None,
@@ -168,16 +169,18 @@ fn group(core: &CoreNumbers) -> String {
     }
 }
 
-fn core_seed(seed: &CoreSeed, before: bool) -> String {
+fn core_seed(seed: &CoreSeed, run: &RefreshRun) -> String {
+    let before = seed.since < run.refresh;
     let core = &seed.core;
     if core.hubs == 1 {
         return format!(
             "it alone links to {} on {}, {}",
             counted(core.authorities, "page"),
             counted(core.authority_sites, "site"),
-            match core.sigma_bound {
-                Some(_) => "nearly the densest remaining group",
-                None => "the densest remaining group",
+            match run.proof {
+                Proof::Exact => "the densest remaining group",
+                Proof::Within => "nearly the densest remaining group",
+                Proof::NotApplicable | Proof::NotProved => "a dense group of those that remain",
             }
         );
     }

@@ -261,7 +261,10 @@ fn report(
 ) -> CliError {
     let (failure, error) = failure(error);
     // Process 0 compares the file of members with the bank.
-    let banks = members.processes().iter().map(|process| process.banks());
+    let banks = members
+        .processes()
+        .iter()
+        .map(seedbank_cluster::Process::banks);
     let parts = banks.flatten().max().map_or(0, |last| last + 1);
     if let Ok(host) = join(members, process, 0, &agreement(name, parts), &|| {
         stop.stopped()

@@ -111,14 +111,20 @@ impl Statements {
             return self.found(time, Found::Gone);
         }
         let numbers = [
-            ("spam", record.spam.map(|spam| Some(spam.into()))),
-            ("clicks", record.clicks.map(Some)),
+            (
+                "spam",
+                record.spam.map(|spam| Said::Number(Some(spam.into()))),
+            ),
+            (
+                "clicks",
+                record.clicks.map(|clicks| Said::Number(Some(clicks))),
+            ),
             ("uncrawled", number(record.uncrawled)),
             ("quality", number(record.quality)),
         ];
         for (field, said) in numbers {
             if let Some(said) = said {
-                self.say(field, time, Said::Number(said));
+                self.say(field, time, said);
             }
         }
         if let Some(digest) = record.digest {
@@ -166,11 +172,11 @@ impl Statements {
     }
 }
 
-fn number(said: Uncrawled) -> Option<Option<u64>> {
+fn number(said: Uncrawled) -> Option<Said> {
     match said {
         Uncrawled::Absent => None,
-        Uncrawled::Null => Some(None),
-        Uncrawled::Given(number) => Some(Some(number.into())),
+        Uncrawled::Null => Some(Said::Number(None)),
+        Uncrawled::Given(number) => Some(Said::Number(Some(number.into()))),
     }
 }
 

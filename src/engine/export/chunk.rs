@@ -170,7 +170,7 @@ impl<'a> Exporter<'a> {
             pages: rest,
             ..Chunk::new(chunk.site, Arc::clone(&chunk.name))
         });
-        let mut lines = Vec::new();
+        let mut json = Vec::new();
         let mut counts = Counts {
             sites: chunk.line.is_some().into(),
             ..Counts::default()
@@ -192,14 +192,14 @@ impl<'a> Exporter<'a> {
             for record in records(&url, page, &outlinks, &urls, &mut counts)? {
                 let line = record.to_json();
                 counts.too_long += u64::from(line.len() > MAX_LINE);
-                lines.extend_from_slice(line.as_bytes());
-                lines.push(b'\n');
+                json.extend_from_slice(line.as_bytes());
+                json.push(b'\n');
             }
         }
         let piece = Piece {
             site: chunk.name,
             line: chunk.line,
-            records: lines,
+            records: json,
             counts,
         };
         Ok(Text { piece, rest })

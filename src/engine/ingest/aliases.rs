@@ -173,7 +173,6 @@ impl<'a> Aliases<'a> {
             // They decide nothing, and their time is not that of the record.
             PageInput::Failures(_) | PageInput::Origin(_) => {
                 input.has_record = true;
-                return;
             }
             PageInput::Record(update) => {
                 input.has_record = true;

@@ -18,7 +18,7 @@ use crate::engine::Result;
 use seedbank_algorithms::page::{PageId, RowId};
 use seedbank_store::aliases::{AliasLinks, AliasRecord};
 use seedbank_store::links::{Link, LinkBlock, LinkKey};
-use seedbank_store::records::{Failures, PageField, PageRecord, PageState};
+use seedbank_store::records::{Failures, PageRecord, PageState};
 use seedbank_store::{Hash128, Store, StoreError, Table, Value, encode, row_hash, tables};
 
 /// Returns the row of a site with exactly these targets; `None` if the bank does not contain it.
@@ -98,8 +98,7 @@ pub(super) fn links_pass(
         if !is_new && old.is_none() {
             old = Some(passes.store.need(&tables::PAGES, &page)?);
         }
-        let is_other = |(of, _): &(PageField, u64)| *of == PageField::Digest;
-        let digest = update.digest.filter(|_| !update.times.iter().any(is_other));
+        let digest = update.own_digest();
         let of_page = (page, old.as_ref());
         let of_bank = (passes.store, &passes.times);
         let stale = apply(&mut update, order, &mut targets, of_page, of_bank)?;
@@ -110,11 +109,7 @@ pub(super) fn links_pass(
         }
         if update.only_failed || stale.is_some() {
             // Later failed fetches of the page may be new.
-            let times = old.as_ref().map(|old| old.earlier.clone());
-            update = PageUpdate {
-                times: times.unwrap_or_default(),
-                ..PageUpdate::FAILED
-            };
+            update = PageUpdate::failed(old.as_ref());
             targets.clear();
         }
         let answered = update

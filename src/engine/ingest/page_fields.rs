@@ -36,6 +36,11 @@ pub(super) enum Found {
 /// A value that a record states, after its time.
 type Stated<T> = Option<(u64, T)>;
 
+/// Returns a value unless it was stated before the page was gone.
+fn left<T>(stated: Stated<T>, is_gone: bool, gone: u64) -> Stated<T> {
+    stated.filter(|(at, _)| !is_gone && *at >= gone)
+}
+
 /// What records state of a page. Times are ascending numbers; 0 stands for none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct PageFields {
@@ -182,9 +187,6 @@ impl PageFields {
     /// Removes the fields that were stated before the page was gone; all of them if it is gone.
     pub(super) fn settled(&self) -> Self {
         let is_gone = self.found.1 == Found::Gone;
-        fn left<T>(stated: Stated<T>, is_gone: bool, gone: u64) -> Stated<T> {
-            stated.filter(|(at, _)| !is_gone && *at >= gone)
-        }
         Self {
             links: left(self.links, is_gone, self.gone),
             digest: left(self.digest, is_gone, self.gone),
@@ -210,7 +212,7 @@ impl PageFields {
     }
 
     /// Returns the record that states this, with its time. Of its links and its target it has the order alone.
-    pub(super) fn to_update(&self) -> (PageUpdate, u64) {
+    pub(super) fn to_update(self) -> (PageUpdate, u64) {
         let fields = PageField::ALL.into_iter();
         let times = fields.filter_map(|field| Some((field, self.time_of(field)?)));
         let order = match self.found {

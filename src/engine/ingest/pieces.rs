@@ -11,7 +11,7 @@ use seedbank_algorithms::fetch_status::FetchStatus;
 use seedbank_algorithms::page::{AliasBy, PageId};
 use seedbank_algorithms::yields::Yield;
 use seedbank_formats::ingest::{Attribute, FailedFetches, Interner, UncrawledOutlinks, UrlNumber};
-use seedbank_store::records::{Failures, PageField, PageState};
+use seedbank_store::records::{Failures, PageField, PageRecord, PageState};
 use seedbank_store::seed_fetches::SeedFetch;
 use seedbank_store::{self, Hash128, Sorter, Store, StoreError, tables};
 
@@ -567,6 +567,21 @@ impl PageUpdate {
         update.crawled = true;
         update
     };
+
+    /// Returns the update of a page whose fetches failed, which keeps what the page has.
+    pub(super) fn failed(page: Option<&PageRecord>) -> Self {
+        Self {
+            times: page.map_or_else(Vec::new, |page| page.earlier.clone()),
+            ..Self::FAILED
+        }
+    }
+
+    /// Returns the digest of the fetch; `None` if it has none of its own.
+    pub(super) fn own_digest(&self) -> Option<Hash128> {
+        let mut times = self.times.iter();
+        self.digest
+            .filter(|_| times.all(|(field, _)| *field != PageField::Digest))
+    }
 }
 
 // Failed fetches in the input, and their counts.

@@ -427,9 +427,9 @@ fn remove(losers: &Losers, input: &mut Deduplicated, passes: &Passes<'_>) -> Res
             let mut targets = value;
             let packed = take_input(&mut targets)?;
             let place = of_portion(number, url);
-            let loses = [&losers.found, &losers.links].map(|set| set.contains(place));
+            let is_superseded = [&losers.found, &losers.links].map(|set| set.contains(place));
             // Input from lists stays, since it can complete the record that counts, and so do failures.
-            let record = match loses {
+            let record = match is_superseded {
                 [false, false] => None,
                 _ => match seedbank_store::unpack(packed)? {
                     PageInput::Record(update) => Some(update),
@@ -438,7 +438,7 @@ fn remove(losers: &Losers, input: &mut Deduplicated, passes: &Passes<'_>) -> Res
             };
             let has_targets = if let Some(mut update) = record {
                 let order: [u8; 8] = group(&key[portion.len() + 4..])?;
-                let has_targets = update.lose(loses, u64::from_be_bytes(order));
+                let has_targets = update.lose(is_superseded, u64::from_be_bytes(order));
                 bytes.clear();
                 put_input(
                     &seedbank_store::pack(&PageInput::Record(update))?,

@@ -188,6 +188,7 @@ pub struct Budget {
     holdouts: Option<u32>,
     tune_visits: Option<u64>,
     limits: Option<CrawlLimits>,
+    no_tune: Option<bool>,
 }
 
 impl Budget {
@@ -199,6 +200,7 @@ impl Budget {
             holdouts: None,
             tune_visits: None,
             limits: None,
+            no_tune: None,
         }
     }
 
@@ -214,6 +216,13 @@ impl Budget {
     #[must_use]
     pub const fn tune_visits(mut self, visits: u64) -> Self {
         self.tune_visits = Some(visits);
+        self
+    }
+
+    /// Keeps what was tuned, however the bank grows or shrinks.
+    #[must_use]
+    pub const fn no_tune(mut self) -> Self {
+        self.no_tune = Some(true);
         self
     }
 
@@ -240,6 +249,7 @@ impl<K: HasBudget> Plan<K> {
         self.options.holdouts = budget.holdouts;
         self.options.tune_visits = budget.tune_visits;
         self.options.crawl = budget.limits;
+        self.options.no_tune = budget.no_tune;
         self
     }
 }

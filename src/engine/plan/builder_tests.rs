@@ -44,6 +44,7 @@ fn budget() -> Budget {
     Budget::pages(2_000)
         .holdouts(3)
         .tune_visits(1_000)
+        .no_tune()
         .limits(limits)
 }
 

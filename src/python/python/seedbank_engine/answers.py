@@ -894,11 +894,11 @@ class DryRun(TypedDict):
     """Seeds that the refresh would store, best first."""
     costs: NotRequired[list[RecomputedCores]]
     """By cores, on request: why cores were recomputed."""
+    crawled_since_tuned: NotRequired[float]
+    """The number of crawled pages, divided by that for which the plan was tuned before, if they have grown or
+    shrunk by half. The plan was tuned again for that reason, unless `no-tune` forbids it."""
     default_budget: NotRequired[DefaultBudget]
     """The budget that the plan got because none was given."""
-    grown_since_tuned: NotRequired[float]
-    """The number of crawled pages, divided by that for which the plan was tuned; `null` if it is at most 2, or
-    unknown."""
     not_compared: NotRequired[int]
     """The number of pages of a cluster bank whose new list was not compared with baselines, because one process
     is not to load all of them; `null` otherwise."""
@@ -1561,6 +1561,9 @@ class HeldOutVerdict(TypedDict):
 
     batch: int
     """The last batch of the state on which the plan was judged."""
+    age_batches: int
+    """Number of batches between that state and the one on which the list was selected. 0 is the verdict on this
+    list; otherwise, another list of the plan was judged."""
     seeds: int
     """Number of seeds requested."""
     budget: int
@@ -2722,6 +2725,7 @@ PlanOptions = TypedDict("PlanOptions", {
     "min-hubs": "NotRequired[int]",
     "min-quality": "NotRequired[float]",
     "new-members": "NotRequired[int]",
+    "no-tune": "NotRequired[bool]",
     "only": "NotRequired[List]",
     "p-uniq": "NotRequired[float]",
     "pages": "NotRequired[Pages]",
@@ -2970,11 +2974,11 @@ class RefreshReport(TypedDict):
     """Older refreshes of the plan that this refresh deleted."""
     costs: NotRequired[list[RecomputedCores]]
     """By cores, on request: why cores were recomputed."""
+    crawled_since_tuned: NotRequired[float]
+    """The number of crawled pages, divided by that for which the plan was tuned before, if they have grown or
+    shrunk by half. The plan was tuned again for that reason, unless `no-tune` forbids it."""
     default_budget: NotRequired[DefaultBudget]
     """The budget that the plan got because none was given."""
-    grown_since_tuned: NotRequired[float]
-    """The number of crawled pages, divided by that for which the plan was tuned; `null` if it is at most 2, or
-    unknown."""
     not_compared: NotRequired[int]
     """The number of pages of a cluster bank whose new list was not compared with baselines, because one process
     is not to load all of them; `null` otherwise."""
@@ -4109,6 +4113,9 @@ class PlanParameters(TypedDict, total=False):
     new_members: int | None
     """With `core-size`: the number of new hubs, and of new authorities, in each round. Range: at least 1.
     Default: 1."""
+    no_tune: bool | None
+    """With `budget`: keep what was tuned. Otherwise a refresh tunes the plan again once the crawled pages have
+    grown or shrunk by half. Default: false."""
     only: str | PathLike[str] | Iterable[str] | None
     """The only pages that can be seeds; a file as for `exclude`."""
     p_uniq: float | None
