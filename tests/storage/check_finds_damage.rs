@@ -279,8 +279,8 @@ fn damages(table: &str, entries: &[RawEntry]) -> Vec<(String, Vec<Change>)> {
         push("lengthen", Some(longer));
         push("garble", Some(vec![0xff; value.len()]));
         if table == "core_scores" && key.ends_with(&[3]) {
-            let mut negative = value.clone();
-            negative[value.len() - 1] |= 0x80;
+            let negative = (-1_f64).to_le_bytes();
+            let negative = [&value[..value.len() - negative.len()], &negative].concat();
             push("negate", Some(negative));
         }
     }
