@@ -361,23 +361,27 @@ pub fn verdict_sentence(verdict: &HeldOutVerdict) -> String {
 /// ```
 #[must_use]
 pub fn dated_verdict(verdict: &HeldOutVerdict) -> String {
-    let (batch, sentence) = (verdict.batch, verdict_sentence(verdict));
-    if verdict.is_of_this_list() {
-        format!("was judged after batch {batch}: {sentence}")
+    format!("was {}: {}", judged(verdict), verdict_sentence(verdict))
+}
+
+/// Formats when a list was judged, such as `judged after batch 1, of another list`.
+fn judged(verdict: &HeldOutVerdict) -> String {
+    let of = if verdict.is_of_this_list() {
+        ""
     } else {
-        format!("was judged after batch {batch}, of another list: {sentence}")
-    }
+        ", of another list"
+    };
+    format!("judged after batch {}{of}", verdict.batch)
 }
 
 /// Formats how the list compares with the best baseline, such as `1.22 ± 0.03 times the best baseline
 /// (pagerank, 3,274)`; if another list was judged, after its batch.
 #[must_use]
 pub fn verdict_ratio(verdict: &HeldOutVerdict) -> String {
-    let (batch, ratio) = (verdict.batch, ratio(verdict));
     if verdict.is_of_this_list() {
-        ratio
+        ratio(verdict)
     } else {
-        format!("judged after batch {batch}, of another list: {ratio}")
+        format!("{}: {}", judged(verdict), ratio(verdict))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Records of one page that come twice: what they come to does not depend on their order.
+//! Several records of one page: the resulting page does not depend on their order.
 
 use std::fs;
 

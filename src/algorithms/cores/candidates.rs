@@ -175,7 +175,12 @@ impl Candidates {
     /// one with the smallest page.
     pub(super) fn best(&self, need: u32) -> Option<Chosen> {
         let first = self.next_place(0, need)?;
-        Some(self.tied(first, self.at_place(first).least(), need))
+        let chosen = self.tied(first, self.at_place(first).least(), need);
+        if chosen.unclear == Unclear::Few(Vec::new()) {
+            return Some(chosen);
+        }
+        // A candidate with a smaller error can exceed what is certain of the first one, and then others are clearly not tied.
+        Some(self.tied(first, self.largest_least(need)?, need))
     }
 
     /// The position with the largest score among the candidates with at least `need` links, and a bound that none of
@@ -269,7 +274,8 @@ impl Candidates {
         )
     }
 
-    /// The candidate that the tie rule chooses, given the first place with enough links and its least possible score.
+    /// The candidate that the tie rule chooses, given the first place with enough links and a score that the best
+    /// one has whatever the errors.
     fn tied(&self, first: usize, least: f64, need: u32) -> Chosen {
         let (clear, end) = self.tied_places(self.highest[first], least);
         let clear = clear.max(first + 1);

@@ -121,7 +121,8 @@ pub struct CoreConvergence {
     /// Share of sigma that the last iteration added.
     #[schemars(range(min = 0))]
     pub sigma_change: f64,
-    /// Rank of the core of converged HITS with the same hubs and authorities; `null` if there is none among as many.
+    /// Rank of the core of converged HITS with the same hubs and authorities; `null` if its rank would be above the number of
+    /// cores compared, or if there is no such core.
     #[schemars(range(min = 1))]
     pub converged_rank: Option<u32>,
 }

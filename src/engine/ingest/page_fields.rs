@@ -1,8 +1,8 @@
-//! What records state of a page, merged by field.
+//! Merges the records of a page by field.
 //!
 //! Each field is taken from the latest record that states it; of several at the same time, the greatest value counts. A
-//! page that is gone has none of the fields that were stated before. So what a page comes to is a function of the set of
-//! its records: merging is commutative, associative and idempotent, and neither order nor division into batches matters.
+//! page that is gone loses all fields stated before. Merging is commutative, associative and idempotent, so the result
+//! depends only on the set of records, not on their order or their division into batches.
 //!
 //! Records are merged three times by the same function: those of a portion when it is collected, those of a batch, and
 //! these with the page in the bank.
@@ -36,12 +36,12 @@ pub(super) enum Found {
 /// A value that a record states, after its time.
 type Stated<T> = Option<(u64, T)>;
 
-/// Returns a value unless it was stated before the page was gone.
+/// Removes a value that was stated before the page was gone.
 fn left<T>(stated: Stated<T>, is_gone: bool, gone: u64) -> Stated<T> {
     stated.filter(|(at, _)| !is_gone && *at >= gone)
 }
 
-/// What records state of a page. Times are ascending numbers; 0 stands for none.
+/// The fields of a page as its records state them. Times are ascending numbers; 0 means that there is no time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct PageFields {
     pub(super) found: (u64, Found),

@@ -280,6 +280,29 @@ fn an_error_of_another_process_counts() {
 }
 
 #[test]
+fn a_score_without_error_excludes_pages_below_one_with_an_error() {
+    // Page 1 may be tied with page 8, as far as the score of page 8 is certain, but not with page 2, which has no error.
+    let links = linked(&[
+        (0, &[1, 3, 4, 10]),
+        (1, &[1, 3, 4, 10]),
+        (9, &[2]),
+        (2, &[3, 8, 9, 10]),
+        (3, &[3, 8, 9, 10]),
+    ]);
+    let scores = scores_of(&[(2, 2.0, 0.0), (8, 2.0, 3e-10), (1, level(2, 6), 0.0)]);
+    let params = CoreParams::default();
+    let whole = whole(&links, &[], &scores, &params).unwrap();
+    assert_eq!((&whole.authorities[..], whole.doubt), (&[2][..], None));
+    for processes in 1..5 {
+        let found = shared(&links, &[], &scores, &params, processes);
+        assert!(
+            are_equal(found.as_ref(), Some(&whole)),
+            "{processes} {found:?}"
+        );
+    }
+}
+
+#[test]
 fn a_tied_page_that_may_be_the_best_leaves_others_open() {
     // Page 15 is tied with page 7 whatever its error. If its score is larger than that of page 7, page 3 is not tied.
     let links = linked(&[(0, &[7]), (1, &[15]), (2, &[3])]);
