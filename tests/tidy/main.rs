@@ -64,7 +64,7 @@ fn fail_on(what: &str, found: &[String]) {
 const MOST_LINES: [(&str, usize); 3] = [
     ("in all", 228_700),
     ("in src without tests", 154_100),
-    ("of tests", 74_600),
+    ("of tests", 74_650),
 ];
 
 /// Returns the lines of a source file that are not tests, and those that are: a file named `tests.rs` or `*_tests.rs`, what

@@ -532,8 +532,8 @@ class CoreConvergence(TypedDict):
     sigma_change: float
     """Share of sigma that the last iteration added."""
     converged_rank: Union[int, None]
-    """Rank of the core of converged HITS with the same hubs and authorities; `null` if there is none among as
-    many."""
+    """Rank of the core of converged HITS with the same hubs and authorities; `null` if its rank would be above
+    the number of cores compared, or if there is no such core."""
 
 
 class CoreNumbers(TypedDict):
