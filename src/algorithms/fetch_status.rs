@@ -54,6 +54,12 @@ impl FetchStatus {
         HTTP.contains(&code).then_some(Self::Http(code))
     }
 
+    /// Whether there was no answer from the host at all.
+    #[must_use]
+    pub const fn is_unanswered(self) -> bool {
+        matches!(self, Self::Timeout | Self::Dns | Self::Connect | Self::Tls)
+    }
+
     /// Returns the number that is stored: an HTTP code, or the number of a reason.
     #[must_use]
     pub fn code(self) -> u16 {

@@ -9,16 +9,43 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The declaration that makes a page an alias of another one.
+/// What the answer to a fetch is. Of several at the same time the greatest counts.
 #[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Debug,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
-pub enum AliasBy {
-    /// The page redirects to the other one.
-    Redirect,
-    /// The page names the other one as canonical.
-    Canonical,
+pub enum PageKind {
+    /// A part of pages, such as a script, a style, a font, an image or the answer of an API: it is worth nothing, and in no
+    /// graph.
+    Resource,
+    /// A PDF, a feed, an office file: it is worth as much as a page, and never a seed.
+    Document,
+    /// A page, also if nothing is known about it.
+    #[default]
+    Page,
+}
+
+impl PageKind {
+    /// Returns the name of the kind, as in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Resource => "resource",
+            Self::Document => "document",
+            Self::Page => "page",
+        }
+    }
 }
 
 /// The highest quality of a page or a site, in ten-thousandths.

@@ -20,6 +20,7 @@ pub fn list_states(counts: &ListCounts) -> Vec<(u64, &'static str)> {
         (counts.spam, "spam"),
         (counts.gone, "gone"),
         (counts.alias, aliases),
+        (counts.resource, "no page but a resource"),
         (counts.unlinked, "no longer linked to"),
         (counts.not_in_bank, "not in the bank"),
     ];
@@ -49,6 +50,7 @@ pub fn line_state(listed: &ListedLine) -> Line {
         (LineState::Spam, _, _) => "spam",
         (LineState::Gone, _, _) => "gone",
         (LineState::Alias, _, _) => "an alias",
+        (LineState::Resource, _, _) => "a resource",
         (LineState::Unlinked, _, _) => "no longer linked to",
         (LineState::NotInBank, _, _) => "not in the bank",
         _ => "",

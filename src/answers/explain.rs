@@ -2,11 +2,11 @@
 //! no knowledge of the methods, then the evidence.
 
 use crate::engine::query::{
-    AliasBy, AliasView, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed,
-    CoverStop, CurrentPage, Explanation, NearCore, NotAdded, PolicyVerdict, RefreshRun, Role,
-    RowSums, ScoredUrl, SeedByPolicy, SeedOfCore, SeedOfSite, SidePosition, SiteExplanation,
-    SiteInPlan, SiteSeed, SiteWhy, Uncovered, Unreached, ValueBreakdown, WebOfSite, WebSeed,
-    WebTerms, WebValueBreakdown, Why,
+    AliasView, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, CoverStop,
+    CurrentPage, Explanation, NearCore, NotAdded, PolicyVerdict, RefreshRun, Role, RowSums,
+    ScoredUrl, SeedByPolicy, SeedOfCore, SeedOfSite, SidePosition, SiteExplanation, SiteInPlan,
+    SiteSeed, SiteWhy, Uncovered, Unreached, ValueBreakdown, WebOfSite, WebSeed, WebTerms,
+    WebValueBreakdown, Why,
 };
 use crate::engine::refresh::Proof;
 use seedbank_formats::display::{counted, is_or_are};
@@ -322,11 +322,7 @@ fn current_state(lines: &mut Facts, page: &CurrentPage, why: &Why) {
 }
 
 fn alias(alias: &AliasView) -> Line {
-    let by = match alias.by {
-        AliasBy::Redirect => "it redirects to",
-        AliasBy::Canonical => "its canonical page is",
-    };
-    let to = Line::from(format_args!("{by} ")).and_page(&alias.to);
+    let to = Line::from("it redirects to ").and_page(&alias.to);
     match &alias.resolves_to {
         Some(end) if *end == alias.to => to.and(": explain that page instead"),
         Some(end) => to

@@ -37,6 +37,7 @@ pub use phrases::{
     times_with_error, verdict_advice, verdict_ratio, verdict_sentence, without_new_pages,
     write_policy, write_shortage, write_stars,
 };
+pub use places::{canonical_evidence, kind_counts};
 pub use places::{linked_pages, page_attributes, page_facts, site_attributes, site_facts};
 #[cfg(feature = "serve")]
 pub(crate) use plans::shell_word;

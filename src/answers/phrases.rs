@@ -39,6 +39,7 @@ pub const fn state_name(state: PageState) -> &'static str {
         PageState::Gone => "gone",
         PageState::Unlinked => "no longer a page: no page links to it",
         PageState::Alias => "an alias",
+        PageState::Resource => "a resource, not a page: it is in no graph, and never a seed",
     }
 }
 
@@ -67,6 +68,7 @@ pub const fn cause_text(cause: Cause) -> &'static str {
         Cause::Gone => "the page is gone",
         Cause::Unlinked => "no page links to the page any more",
         Cause::Alias => "the page became an alias of another one",
+        Cause::Resource => "the URL is a resource, not a page",
         Cause::Spam => "the page was marked as spam",
         Cause::NotCrawled => "the page is not crawled",
         Cause::NotInBank => "the bank does not know the page",
@@ -141,12 +143,12 @@ pub fn failed_fetches(failures: &Failures) -> String {
         since,
         last,
     } = *failures;
+    let last = time(last);
     if count == 1 {
-        return format!("1 failed fetch, {}: {status}", time(last));
+        return format!("failed, the last time {last}: {status}");
     }
     let since = time(since);
-    let last = time(last);
-    format!("{count} failed fetches since {since}, the last one {last}: {status}")
+    format!("failed on {count} half-days since {since}, the last time {last}: {status}")
 }
 
 /// Describes what fetches of a page after the first brought.
@@ -253,9 +255,12 @@ pub fn refusal(refused: &RefusedBatch) -> String {
     format!("{place}: {}{accepts}", refused.message)
 }
 
-/// Returns the flag of the policy that rejected a page.
+/// Returns the flag of the policy that rejected a page, or the rule of all plans.
 pub(crate) fn flag(by: RejectionReason) -> String {
-    format!("--{}", by.parameter())
+    match by {
+        RejectionReason::Document => "kind (documents)".to_owned(),
+        by => format!("--{}", by.parameter()),
+    }
 }
 
 /// Describes why a pinned page is not a seed.
@@ -264,6 +269,8 @@ pub(crate) const fn fault(why: PinRejection) -> &'static str {
         PinRejection::Unknown => "the bank has no such page",
         PinRejection::Gone => "it is gone",
         PinRejection::Alias => "it is an alias of another page",
+        PinRejection::Resource => "it is a resource, not a page",
+        PinRejection::Document => "it is a document, which is never a seed",
         PinRejection::Excluded => "the plan excludes it",
     }
 }
@@ -285,6 +292,13 @@ pub fn write_policy(text: &mut String, policy: &PolicyView) {
         .collect();
     if !rejected.is_empty() {
         let _ = writeln!(text, "rejected: {}", rejected.join(", "));
+    }
+    for (site, pages) in &policy.unreachable {
+        let pages = counted(*pages, "crawled page");
+        let _ = writeln!(
+            text,
+            "unreachable: {site}: no answer on the last three days, {pages}"
+        );
     }
     if let Some(changes) = &policy.changes {
         let _ = writeln!(
@@ -310,6 +324,9 @@ pub fn write_stars(text: &mut String, stars: Stars) {
 /// Appends why there are fewer seeds than requested.
 pub fn write_shortage(text: &mut String, short: Shortage, found: u32) {
     let why = match short.reason {
+        ShortageReason::NoLinks => {
+            "the bank has no links (scripts may make those of its pages); selection needs links"
+        }
         ShortageReason::NoLinkLeft => "no inter-site links are left for another core",
         ShortageReason::NoPageLeft => "no eligible page is left where more seeds are due",
         ShortageReason::NoValueLeft => "no remaining page has any value",

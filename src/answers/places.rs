@@ -5,8 +5,8 @@ use super::facts::{Facts, Line};
 use super::phrases::{failed_fetches, failing_pages, fetch_origin, page_yield, state_name};
 use super::sentence::page_reason;
 use crate::engine::query::{
-    AliasBy, AliasView, AttributeSource, LinkDirection, LinkedPages, LinksBySite, PageFacts,
-    SeenInBatch, SiteAttributes, SiteFacts, SiteLinkCounts,
+    AliasView, AttributeSource, CanonicalEvidence, LinkDirection, LinkedPages, LinksBySite,
+    PageFacts, PageKind, SeenInBatch, SiteAttributes, SiteFacts, SiteLinkCounts,
 };
 use seedbank_formats::clock::time;
 use seedbank_formats::display::counted;
@@ -54,8 +54,12 @@ pub fn linked_pages(answer: &LinkedPages) -> Facts {
 pub fn page_attributes(facts: &PageFacts) -> Facts {
     let mut lines = Facts::under(facts.url.as_str());
     lines.add(format_args!(
-        "{}{}{}; first seen in {}{}",
+        "{}{}{}{}; first seen in {}{}",
         state_name(facts.state),
+        match facts.kind {
+            PageKind::Document => ", a document, which is never a seed",
+            PageKind::Page | PageKind::Resource => "",
+        },
         match (facts.spam, facts.spam_source) {
             (false, _) => "",
             (true, Some(AttributeSource::Site)) => ", spam because its site is",
@@ -70,8 +74,32 @@ pub fn page_attributes(facts: &PageFacts) -> Facts {
             |last| format!(", last record in {}", seen(last))
         )
     ));
+    if let Some(canonical) = &facts.canonical {
+        let line = Line::from("its canonical page is ").and_page(&canonical.to);
+        let evidence = canonical_evidence(canonical.evidence);
+        lines.add(line.and(format_args!("; this link is one {evidence}")));
+    }
     if let Some(alias) = &facts.alias {
         lines.add(alias_line(alias, facts.links_to_alias));
+    }
+    if !facts.stated_earlier.is_empty() {
+        let fields = facts.stated_earlier.iter();
+        let fields: Vec<String> = fields
+            .map(|(field, at)| format!("{field} {}", time(*at)))
+            .collect();
+        lines.add(format_args!(
+            "stated by earlier fetches: {}",
+            fields.join(", ")
+        ));
+    }
+    if let Some(changed) = facts.changed {
+        let is_due = facts.fetched.is_some_and(|fetched| changed > fetched);
+        let due = if is_due {
+            ", after its last fetch: it is due"
+        } else {
+            ""
+        };
+        lines.add(format_args!("known to have changed {}{due}", time(changed)));
     }
     if let Some(failures) = &facts.failures {
         lines.add(failed_fetches(failures));
@@ -150,12 +178,32 @@ fn quality(facts: &PageFacts) -> String {
     format!(", quality {quality}{of_site}")
 }
 
+/// Formats the numbers of documents and resources; empty if there are none.
+#[must_use]
+pub fn kind_counts(documents: u64, resources: u64) -> String {
+    let some = |count, text: String| if count > 0 { text } else { String::new() };
+    let documents = some(documents, format!("; {}", counted(documents, "document")));
+    let resources = some(
+        resources,
+        format!("; {} apart", counted(resources, "resource")),
+    );
+    documents + &resources
+}
+
+/// Describes canonical links with this meaning.
+#[must_use]
+pub const fn canonical_evidence(evidence: CanonicalEvidence) -> &'static str {
+    match evidence {
+        CanonicalEvidence::SameContent => "to a page with the same content",
+        CanonicalEvidence::LeadsBack => "ignored: it leads back to its page",
+        CanonicalEvidence::NotFetched => "ignored: the canonical page was not fetched",
+        CanonicalEvidence::OtherSite => "ignored: the canonical page is on another site",
+        CanonicalEvidence::NamedByMany => "ignored: more than 10 pages name the canonical page",
+    }
+}
+
 fn alias_line(alias: &AliasView, links: u64) -> Line {
-    let by = match alias.by {
-        AliasBy::Redirect => "it redirects to",
-        AliasBy::Canonical => "its canonical page is",
-    };
-    let line = Line::from(format_args!("{by} ")).and_page(&alias.to);
+    let line = Line::from("it redirects to ").and_page(&alias.to);
     let line = match &alias.resolves_to {
         Some(end) if *end == alias.to => line,
         Some(end) => line.and(", which leads to ").and_page(end),
@@ -220,8 +268,12 @@ fn site_summary(facts: &SiteFacts, says_examined: bool) -> Facts {
     }
     let pages = &facts.pages;
     lines.add(format_args!(
-        "{} crawled, {} known, {} gone, {} spam",
-        pages.crawled, pages.known, pages.gone, pages.spam
+        "{} crawled, {} known, {} gone, {} spam{}",
+        pages.crawled,
+        pages.known,
+        pages.gone,
+        pages.spam,
+        kind_counts(pages.documents, pages.resources)
     ));
     if !facts.failing.is_empty() {
         lines.add(failing_pages(&facts.failing));

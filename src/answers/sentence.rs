@@ -4,6 +4,7 @@
 //! evidence, which follows it.
 
 use crate::engine::plan::{CoverMethod, Method};
+use crate::engine::policy::RejectionReason;
 use crate::engine::query::{
     AliasView, CoreMember, CoreNumbers, CoreSeed, CoverSeed, CoverStop, IneligibleReason, NearCore,
     NotAdded, PolicyVerdict, RefreshRun, Role, RowSums, SiteSeed, Uncovered, Unreached, WebSeed,
@@ -83,6 +84,12 @@ fn by_policy(plan: &str, policy: &PolicyVerdict) -> String {
         }
         PolicyVerdict::Retained { rank, last_chosen } => format!(
             "Seed {rank} of plan {plan}: {RETAINED}; refresh {last_chosen} was the last to select it."
+        ),
+        PolicyVerdict::Rejected {
+            by: RejectionReason::Document,
+            ..
+        } => format!(
+            "Not a seed of plan {plan}: it is a document, such as a PDF or a feed, which is never a seed."
         ),
         PolicyVerdict::Rejected { by, line } => {
             let line = line.as_ref();
@@ -413,6 +420,7 @@ fn ineligible(reason: IneligibleReason, method: Method, alias: Option<&AliasView
         }
         IneligibleReason::Excluded => "the plan excludes it from the graph (--exclude-from-graph)",
         IneligibleReason::Unlinked => "no page links to it any more, and it was never crawled",
+        IneligibleReason::Resource => "it is a resource, not a page: no graph has it, and no list",
         IneligibleReason::Alias => {
             return match alias.and_then(|alias| alias.resolves_to.as_ref()) {
                 Some(to) => Line::from("it is an alias, and links to it count for ").and_page(to),

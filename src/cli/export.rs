@@ -122,13 +122,17 @@ fn export_notes(
     session: &Session,
 ) {
     session.note(format_args!(
-        "state after batch {}: {} ({} crawled, {} known, {} gone, {}) with {}; {} {} known only from links",
+        "state after batch {}: {} ({} crawled, {} known, {} gone, {}{}) with {}; {} {} known only from links",
         report.batch,
         counted(report.records, "record"),
         report.crawled,
         report.known,
         report.gone,
         counted(report.aliases, "alias"),
+        match report.resources {
+            0 => String::new(),
+            resources => format!(", {}", counted(resources, "resource")),
+        },
         counted(report.links, "link"),
         counted(report.without_record, "page"),
         is_or_are(&report.without_record)

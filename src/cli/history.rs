@@ -7,7 +7,7 @@ use clap::Args;
 use super::failure::CliError;
 use super::lists::cause_name;
 use super::session::{Outcome, Session};
-use super::values::{FormatArgs, integer, kind_name, time};
+use super::values::{FormatArgs, integer, kind_name, time, truncated_inputs};
 
 use seedbank::answers;
 use seedbank::display::{counted, escape_controls, readable};
@@ -100,12 +100,13 @@ fn batch_line(batch: &BatchView) -> String {
         0 => String::new(),
         stale => format!(", {stale} stale"),
     };
+    let truncated = truncated_inputs(counts.truncated);
     let failed = match record.failed {
         0 => String::new(),
         failed => format!(", {failed} failed"),
     };
     format!(
-        "batch {} {} {kind} {}: {} ({} rejected{stale}), {} new, {} crawled, {} gone{failed}, \
+        "batch {} {} {kind} {}: {} ({} rejected{truncated}{stale}), {} new, {} crawled, {} gone{failed}, \
          {} changed, links +{} -{}, {:.2} s\n",
         batch.batch,
         time(record.at),
@@ -157,6 +158,7 @@ pub(super) fn page_text(history: &PageHistory) -> String {
         PageState::Gone => "gone",
         PageState::Unlinked => "no longer a page: no page links to it",
         PageState::Alias => "an alias of another page",
+        PageState::Resource => "a resource",
     };
     let record = history.last_seen.map_or_else(
         || "no record".to_owned(),

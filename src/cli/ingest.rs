@@ -5,8 +5,8 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::Args;
 use clap::builder::{BoolishValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, value_parser};
 
 use super::failure::CliError;
 use super::output::MetricsArgs;
@@ -14,11 +14,12 @@ use super::session::{Outcome, Session};
 use super::values::{self, FormatArgs, human_bytes, kind_name, time};
 
 use seedbank::display::{counted, escape_controls};
-use seedbank::engine::ingest::Format;
+use seedbank::engine::ingest::{ColumnNames, Format, Truncated};
 use seedbank::engine::remote::listed_inputs;
 use seedbank::engine::{IngestReport, IngestRequest};
 use seedbank::ingest::{
-    Input, Nofollow, ReadSummary, SkipReason, Unread, bv_graph_file, suggest_field,
+    DropReason, HtmlPages, Input, Nofollow, ReadSummary, SkipReason, Unread, bv_graph_file,
+    suggest_field,
 };
 
 const EXAMPLES: &str = r#"Examples:
@@ -53,7 +54,8 @@ A page's own attributes take precedence over its site's; null removes one (schem
 /// Apply a batch of records to a bank, completely or not at all
 ///
 /// All files together are one batch. They may be compressed with gzip, zstd or brotli (`.br`); of a WACZ file
-/// (ZIP), the WARC files in it are read. `-` reads standard input. Bad records are omitted, counted by reason, and listed in a rejects file (the first 100000).
+/// (ZIP), the WARC files in it are read. `-` reads standard input. Bad records, and fields that cannot be read, are omitted,
+/// counted by reason, and listed in a rejects file (the first 100000).
 /// The batch is rejected if too many records are bad; reading stops early if more than 100000 are bad
 /// and they are more than half of those read. Records of fetches that are older than the last one of
 /// their page are skipped, counted, and listed there too. The batch is also rejected if it would remove a large part of
@@ -86,6 +88,12 @@ pub(super) struct IngestArgs {
     /// Format of the files
     #[arg(long, value_parser = formats(), default_value = "auto", env = "SEEDBANK_INPUT")]
     input: Format,
+    /// For tables: which columns are which fields, as FIELD=COLUMN,..., if they have other names
+    ///
+    /// With url and outlinks alone, each row is one link: `--columns url=Source,outlinks=Destination`. With
+    /// `split=SEPARATOR` at the end, a cell of outlinks has several URLs: `--columns 'url=Address,outlinks=Links,split=|'`.
+    #[arg(long, value_name = "FIELD=COLUMN", value_parser = value_parser!(ColumnNames))]
+    columns: Option<ColumnNames>,
     /// With `--input links`: a TSV file of pages (url, spam, clicks, uncrawled outlinks)
     #[arg(long, value_name = "FILE")]
     pages: Option<PathBuf>,
@@ -117,7 +125,16 @@ pub(super) struct IngestArgs {
     /// Name of the batch in `history` [default: the name of the first file]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+    /// What to do with a file that ends within a record
+    ///
+    /// Not with Parquet, whose index is at its end, and not with --snapshot, since pages after the end would become
+    /// gone.
+    #[arg(long, value_name = "WHAT", value_parser = truncated(), default_value = "refuse")]
+    truncated: Truncated,
     /// Reject the batch if more than this percentage of its records is bad
+    ///
+    /// Up to 10 bad records are accepted if others are good, except with 0. A field that cannot be read counts as
+    /// absent, and does not make its record bad; only the URL of its page is essential.
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = values::percent,
         env = "SEEDBANK_MAX_REJECTS")]
     max_rejects: f64,
@@ -146,6 +163,12 @@ pub(super) struct IngestArgs {
     /// batches says little about what later fetches bring.
     #[arg(long)]
     learn_from_bulk: bool,
+    /// Keep hosts that only crawlers in a private network can fetch from
+    ///
+    /// Without it, links to names of one label, private addresses, localhost, .local, .internal, .localhost and .onion are
+    /// dropped, and records of such pages are bad.
+    #[arg(long)]
+    allow_private: bool,
     /// Memory for sorting; larger data is sorted in files in the bank's folder
     #[arg(long, value_name = "SIZE", default_value = "512M", value_parser = values::memory,
         env = "SEEDBANK_MEMORY")]
@@ -176,6 +199,16 @@ fn nofollow() -> impl TypedValueParser<Value = Nofollow> {
     })
 }
 
+fn truncated() -> impl TypedValueParser<Value = Truncated> {
+    let refuse = PossibleValue::new("refuse").help("Reject the batch");
+    let keep = PossibleValue::new("keep")
+        .help("Take the complete records before the end, and count the file");
+    PossibleValuesParser::new([refuse, keep]).map(|name| match &*name {
+        "keep" => Truncated::Keep,
+        _ => Truncated::Refuse,
+    })
+}
+
 /// Converts the arguments to a request.
 fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
     let is_graph = matches!(args.input, Format::BvGraph { .. });
@@ -187,6 +220,15 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
     }
     if args.urls.is_some() && !is_graph {
         return usage("--urls requires --input bvgraph; other formats contain URLs");
+    }
+    let may_be_table = matches!(
+        args.input,
+        Format::Csv | Format::Tsv | Format::Parquet | Format::Arrow | Format::Auto { .. }
+    );
+    if args.columns.is_some() && !may_be_table {
+        return usage(
+            "--columns requires a table: --input csv, tsv, parquet or arrow, or no --input",
+        );
     }
     check_web_graph(&args)?;
     check_nofollow(&args)?;
@@ -207,6 +249,44 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
             );
         }
     }
+    check_rejects(&args, is_graph)?;
+    let mut format = args.input;
+    match &mut format {
+        Format::Links { pages } => *pages = args.pages.map(Input::named),
+        Format::BvGraph { urls } => *urls = args.urls.map(Input::named),
+        Format::CcGraph { vertices, ranks } => {
+            *vertices = args.vertices.into_iter().map(Input::named).collect();
+            *ranks = args.ranks.into_iter().map(Input::named).collect();
+        }
+        Format::Warc { nofollow } | Format::Wat { nofollow } | Format::Auto { nofollow } => {
+            *nofollow = args.nofollow;
+        }
+        _ => {}
+    }
+    Ok(IngestRequest {
+        inputs: args.files.into_iter().map(Input::named).collect(),
+        format,
+        columns: args.columns.unwrap_or_default(),
+        sites: args.sites.map(Input::named),
+        snapshot: args.snapshot,
+        as_of: args.as_of,
+        name: args.name,
+        truncated: args.truncated,
+        max_rejects: args.max_rejects,
+        max_loss: args.max_loss,
+        rejects: args.rejects,
+        dry_run: args.dry_run,
+        wait: args.wait,
+        again: args.again,
+        learn_from_bulk: args.learn_from_bulk,
+        allow_private: args.allow_private,
+        memory: args.memory,
+    })
+}
+
+/// Checks that standard input is read once, and that the list of bad records overwrites no input and no file of the bank.
+fn check_rejects(args: &IngestArgs, is_graph: bool) -> Result<(), CliError> {
+    let usage = |text: &str| Err(CliError::Usage(text.to_owned()));
     let files: Vec<&Path> = args
         .files
         .iter()
@@ -244,35 +324,7 @@ fn request(args: IngestArgs) -> Result<IngestRequest, CliError> {
             rejects.display()
         )));
     }
-    let mut format = args.input;
-    match &mut format {
-        Format::Links { pages } => *pages = args.pages.map(Input::named),
-        Format::BvGraph { urls } => *urls = args.urls.map(Input::named),
-        Format::CcGraph { vertices, ranks } => {
-            *vertices = args.vertices.into_iter().map(Input::named).collect();
-            *ranks = args.ranks.into_iter().map(Input::named).collect();
-        }
-        Format::Warc { nofollow } | Format::Wat { nofollow } | Format::Auto { nofollow } => {
-            *nofollow = args.nofollow;
-        }
-        _ => {}
-    }
-    Ok(IngestRequest {
-        inputs: args.files.into_iter().map(Input::named).collect(),
-        format,
-        sites: args.sites.map(Input::named),
-        snapshot: args.snapshot,
-        as_of: args.as_of,
-        name: args.name,
-        max_rejects: args.max_rejects,
-        max_loss: args.max_loss,
-        rejects: args.rejects,
-        dry_run: args.dry_run,
-        wait: args.wait,
-        again: args.again,
-        learn_from_bulk: args.learn_from_bulk,
-        memory: args.memory,
-    })
+    Ok(())
 }
 
 /// Checks that --nofollow is used only with formats that mark such links.
@@ -377,6 +429,14 @@ pub(super) fn run(args: IngestArgs, session: &Session) -> Result<Outcome, CliErr
             names.join(", ")
         ));
     }
+    if let Some(count) = report.read.dropped_outlinks.get(&DropReason::SeveralUrls) {
+        session.warn(format_args!(
+            "{count} outlinks seem to have several URLs in one field; give them as a JSON array, or say what separates them in a column: --columns 'outlinks=NAME,split=SEPARATOR'"
+        ));
+    }
+    if let Some(warning) = without_links(&report.read.html) {
+        session.warn(warning);
+    }
     format.print(&report, ingest_text)?;
     written?;
     Ok(Outcome::Done)
@@ -417,6 +477,13 @@ pub(super) fn ingest_text(report: &IngestReport) -> String {
             counts.links_removed
         );
     }
+    if counts.became_resources > 0 {
+        append_line!(
+            text,
+            "resources: {} new (scripts, styles, images and the like, which are no pages)",
+            counts.became_resources
+        );
+    }
     text += &sites_and_aliases(report);
     if counts.superseded > 0 {
         append_line!(
@@ -447,27 +514,7 @@ pub(super) fn ingest_text(report: &IngestReport) -> String {
     }
     text += &passed_over(&read.passed_over);
     text += &unread(&read.unread);
-    if read.rejected() > 0 {
-        append!(
-            text,
-            "rejected: {} of {}: {}",
-            read.rejected(),
-            counted(read.records, "record"),
-            list(&read.rejects)
-        );
-        if let Some(file) = &report.rejects_file {
-            let first = match report.rejects_listed {
-                all if all == read.rejected() => String::new(),
-                first => format!("the first {first} are "),
-            };
-            append!(
-                text,
-                "; {first}listed in {}",
-                escape_controls(&file.to_string_lossy())
-            );
-        }
-        text.push('\n');
-    }
+    text += &bad_records(report);
     text += &omitted_outlinks(read);
     if read.zones_assumed > 0 {
         append_line!(
@@ -477,6 +524,74 @@ pub(super) fn ingest_text(report: &IngestReport) -> String {
         );
     }
     text
+}
+
+/// Describes bad records and fields, and truncated inputs; empty if there are none.
+fn bad_records(report: &IngestReport) -> String {
+    let (mut text, read) = (String::new(), &report.read);
+    if read.rejected() > 0 {
+        append!(
+            text,
+            "rejected: {} of {}: {}",
+            read.rejected(),
+            counted(read.records, "record"),
+            list(&read.rejects)
+        );
+        text += &listed(report);
+    }
+    let bad_fields: u64 = read.bad_fields.values().sum();
+    if bad_fields > 0 {
+        append!(
+            text,
+            "bad fields, which count as absent: {bad_fields}: {}",
+            list(&read.bad_fields)
+        );
+        text += &listed(report);
+    }
+    if read.truncated > 0 {
+        append_line!(
+            text,
+            "truncated: {}; the complete records were taken",
+            counted(read.truncated, "input")
+        );
+    }
+    text
+}
+
+/// Says where bad records and fields are listed, and ends the line.
+fn listed(report: &IngestReport) -> String {
+    let Some(file) = &report.rejects_file else {
+        return "\n".to_owned();
+    };
+    let read = &report.read;
+    let all = read.rejected() + read.bad_fields.values().sum::<u64>();
+    let first = match report.rejects_listed {
+        listed if listed == all => String::new(),
+        first => format!("the first {first} are "),
+    };
+    format!(
+        "; {first}listed in {}\n",
+        escape_controls(&file.to_string_lossy())
+    )
+}
+
+/// The number of pages in HTML from which on it is reported that most have no links.
+const MIN_HTML_PAGES: u64 = 10;
+
+/// Warns if most pages in HTML have no link.
+fn without_links(html: &HtmlPages) -> Option<String> {
+    let without = html.searched - html.with_links;
+    if html.searched < MIN_HTML_PAGES || without <= html.searched / 2 {
+        return None;
+    }
+    let count = match html.with_links {
+        0 => "none has a link".to_owned(),
+        _ => format!("{without} have no link"),
+    };
+    Some(format!(
+        "{} HTML pages, {count} (scripts may make them); selection needs links",
+        html.searched
+    ))
 }
 
 /// Counts records that are older than the last fetch of their page; empty if there are none.
@@ -565,23 +680,14 @@ fn passed_over(by_reason: &BTreeMap<SkipReason, u64>) -> String {
 
 /// Counts pages whose links were not read, by reason; empty if there are none.
 fn unread(by_reason: &BTreeMap<Unread, u64>) -> String {
-    let mut text = String::new();
-    let mut of_content = by_reason.clone();
-    if let Some(times) = of_content.remove(&Unread::Time) {
-        append_line!(
-            text,
-            "pages whose fetch time cannot be read, so that of the batch counts: {times}"
-        );
+    let pages: u64 = by_reason.values().sum();
+    if pages == 0 {
+        return String::new();
     }
-    let pages: u64 = of_content.values().sum();
-    if pages > 0 {
-        append_line!(
-            text,
-            "pages whose links were not read, or not completely: {pages}: {}",
-            list(&of_content)
-        );
-    }
-    text
+    format!(
+        "pages whose links were not read, or not completely: {pages}: {}\n",
+        list(by_reason)
+    )
 }
 
 /// Reports changes of sites and aliases; empty if there are none.
@@ -599,7 +705,7 @@ fn sites_and_aliases(report: &IngestReport) -> String {
     if aliases.became + aliases.ended + aliases.cut > 0 {
         append_line!(
             text,
-            "aliases: {} new, {} became pages again or gone, {} lead nowhere (a cycle, or more than five steps)",
+            "aliases: {} new, {} became pages again or gone, {} lead nowhere (a cycle, or more than twenty steps)",
             aliases.became,
             aliases.ended,
             aliases.cut

@@ -123,6 +123,8 @@ pub(super) fn run(
         (Err(e), None) if e.is_interruption() && !progress::is_stopped() => {
             Err(interrupted_member(&peers).map_or(e, CliError::Cluster))
         }
+        // Another process may have reported that this one was interrupted before the work here ended.
+        (Err(e), None) if e.is_interruption() => Err(EngineError::from(Interrupted).into()),
         (result, _) => result,
     };
     let outcome = match &result {

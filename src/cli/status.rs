@@ -4,21 +4,26 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use seedbank::answers::{Cell, Table, proof, refusal, verdict_ratio, with_error};
+use seedbank::answers::{
+    Cell, Table, canonical_evidence, kind_counts, proof, refusal, verdict_ratio, with_error,
+};
 use seedbank::display::{counted, escape_controls};
 use seedbank::engine::evaluate::{
     DegreeDistribution, DegreeKind, Estimate, GraphStructure, SiteClass, StructureRequest,
 };
 use seedbank::engine::maintenance::TableGroup;
 use seedbank::engine::query::{
-    Balance, Division, LastBatch, PlanView, SeedStates, Status, TableSize,
+    Balance, CanonicalCounts, CanonicalEvidence, Division, LastBatch, PlanView, SeedStates, Status,
+    TableSize,
 };
 use seedbank::ingest::{SiteMode, UrlRules};
 
 use super::failure::CliError;
 use super::output::MetricsArgs;
 use super::session::{Outcome, Session};
-use super::values::{FormatArgs, human_age, human_bytes, integer, kind_name, state_line, time};
+use super::values::{
+    FormatArgs, human_age, human_bytes, integer, kind_name, state_line, time, truncated_inputs,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -68,7 +73,12 @@ pub(super) struct StatusArgs {
 
 pub(super) fn run(args: &StatusArgs, session: &Session) -> Result<Outcome, CliError> {
     args.metrics.check(&args.bank)?;
-    let status = session.bank(&args.bank).status()?;
+    let bank = session.bank(&args.bank);
+    let status = if args.graph {
+        bank.status()
+    } else {
+        bank.status_with_canonical()
+    }?;
     args.metrics.write_text(&args.bank, &status.metrics())?;
     let format = args.format.format;
     if args.graph {
@@ -111,14 +121,15 @@ fn text(status: &Status, with_sizes: bool) -> String {
     }
     append_line!(
         text,
-        "batches {}, refreshes {}\nsites {}\npages {} crawled, {} known, {} gone; {} spam",
+        "batches {}, refreshes {}\nsites {}\npages {} crawled, {} known, {} gone; {} spam{}",
         counters.batches,
         counters.refreshes,
         status.sites,
         counters.crawled,
         counters.known,
         counters.gone,
-        counters.spam
+        counters.spam,
+        kind_counts(counters.documents, counters.resources)
     );
     append_line!(
         text,
@@ -128,6 +139,9 @@ fn text(status: &Status, with_sizes: bool) -> String {
         counted(counters.rows, "row"),
         counted(counters.row_links, "target")
     );
+    if let Some(counts) = &status.canonical {
+        text.push_str(&canonical_line(counts));
+    }
     if let Some(undo) = status.undo {
         append_line!(
             text,
@@ -168,6 +182,31 @@ fn text(status: &Status, with_sizes: bool) -> String {
     text
 }
 
+/// Formats what canonical links say; empty if there are none.
+fn canonical_line(counts: &CanonicalCounts) -> String {
+    let mut text = String::new();
+    for (pages, evidence) in [
+        (counts.same_content, CanonicalEvidence::SameContent),
+        (counts.leads_back, CanonicalEvidence::LeadsBack),
+        (counts.not_fetched, CanonicalEvidence::NotFetched),
+        (counts.other_site, CanonicalEvidence::OtherSite),
+        (counts.named_by_many, CanonicalEvidence::NamedByMany),
+    ] {
+        if pages > 0 {
+            let begin = if text.is_empty() {
+                "canonical links: "
+            } else {
+                "; "
+            };
+            append!(text, "{begin}{pages} {}", canonical_evidence(evidence));
+        }
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
 fn balance_lines(balance: &Balance) -> String {
     let (one, many) = match balance.among {
         Division::Processes => ("process", "processes"),
@@ -196,6 +235,7 @@ fn batch_lines(batch: &LastBatch) -> String {
         0 => String::new(),
         stale => format!(", {stale} stale"),
     };
+    let truncated = truncated_inputs(batch.truncated);
     let failed = match batch.failed {
         0 => String::new(),
         failed => format!(", {failed} failed"),
@@ -214,7 +254,7 @@ fn batch_lines(batch: &LastBatch) -> String {
             format!(", listed in {}", escape_controls(&file.to_string_lossy()))
         });
     format!(
-        "last batch {}, {} ago ({}): {} ({kind}), {}, {} rejected{stale}{failed}{list}\n{failing}",
+        "last batch {}, {} ago ({}): {} ({kind}), {}, {} rejected{truncated}{stale}{failed}{list}\n{failing}",
         batch.batch,
         human_age(batch.age),
         time(batch.at),
@@ -230,6 +270,7 @@ fn plan_line(plan: &PlanView) -> String {
         alive,
         gone,
         alias,
+        resource,
         unlinked,
         forgotten,
         ..
@@ -238,6 +279,7 @@ fn plan_line(plan: &PlanView) -> String {
     for (what, count) in [
         ("gone", gone),
         ("alias", alias),
+        ("resource", resource),
         ("unlinked", unlinked),
         ("forgotten", forgotten),
     ] {

@@ -22,6 +22,14 @@ use serde::Serialize;
 use super::failure::CliError;
 use super::output::{print, print_json};
 
+/// Counts truncated inputs as part of a line; empty if there are none.
+pub(super) fn truncated_inputs(inputs: u64) -> String {
+    match inputs {
+        0 => String::new(),
+        inputs => format!(", {} truncated", counted(inputs, "input")),
+    }
+}
+
 /// The output format of commands with a single result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub(super) enum Format {

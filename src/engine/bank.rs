@@ -342,10 +342,8 @@ fn settings(naming: Naming) -> Settings {
 
 /// Returns how a bank delimits pages and sites.
 pub(crate) fn naming(settings: &Settings) -> Result<Naming, StoreError> {
-    Ok(Naming {
-        sites: named(&SiteMode::NAMES, &settings.site_mode)?,
-        urls: named(&UrlRules::NAMES, &settings.url_rules)?,
-    })
+    let sites = named(&SiteMode::NAMES, &settings.site_mode)?;
+    Ok(sites.with(named(&UrlRules::NAMES, &settings.url_rules)?))
 }
 
 fn name_of<T: Copy + PartialEq>(names: &[(T, &'static str)], what: T) -> String {

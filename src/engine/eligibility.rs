@@ -8,6 +8,8 @@
 //! To add a rule: declare its parameter in the module `plan`, add its field to [`PagePolicy`] and its reason to
 //! [`RejectionReason`], and try it in [`PageRules::reason`].
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,10 +17,10 @@ use serde::{Deserialize, Serialize};
 use super::Result;
 use super::web_graph::read_records;
 use seedbank_algorithms::graph::number;
-use seedbank_algorithms::page::{PageId, PageSet};
+use seedbank_algorithms::page::{PageId, PageSet, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, Patterns, SiteMode};
-use seedbank_store::records::{PageRecord, PageState};
+use seedbank_store::records::{Failures, PageRecord, PageState};
 use seedbank_store::{GraphImage, Hash128, Store, StoreError, tables};
 
 /// The seconds of a day.
@@ -42,7 +44,7 @@ pub enum RejectionReason {
     ExcludeFromGraph,
     /// Its quality is too low, or unknown.
     MinQuality,
-    /// Its last fetches failed.
+    /// Its last fetches failed, or all those of its site.
     MaxFailures,
     /// It was fetched within the days of `rest`.
     Rest,
@@ -54,10 +56,12 @@ pub enum RejectionReason {
     MinHubSites,
     /// The limit on changes of the list was reached.
     MaxChanges,
+    /// It is a document, which has no links that a crawler follows.
+    Document,
 }
 
 impl RejectionReason {
-    /// Returns the parameter of plans that sets the rule.
+    /// Returns the parameter of plans that sets the rule; of a rule of all plans its name.
     #[must_use]
     pub const fn parameter(self) -> &'static str {
         match self {
@@ -73,6 +77,7 @@ impl RejectionReason {
             Self::MinAuthorities => "min-authorities",
             Self::MinHubSites => "min-hub-sites",
             Self::MaxChanges => "max-changes",
+            Self::Document => "document",
         }
     }
 
@@ -107,8 +112,10 @@ pub(crate) enum Ineligible {
     Gone,
     /// No page links to it any more, and it has no record; or it never existed.
     Unlinked,
-    /// It redirects to another page, or names another one as canonical.
+    /// It redirects to another page.
     Alias,
+    /// It is a resource, such as a script or an image.
+    Resource,
     /// It is marked as spam.
     Spam,
     /// It is known only from links.
@@ -122,10 +129,11 @@ const _: () = assert!(size_of::<Option<Ineligible>>() == 1);
 
 impl Ineligible {
     /// The reasons that follow from the state and the spam mark, in the order in which they are tried.
-    pub(crate) const BY_STATE: [Self; 5] = [
+    pub(crate) const BY_STATE: [Self; 6] = [
         Self::Gone,
         Self::Unlinked,
         Self::Alias,
+        Self::Resource,
         Self::Spam,
         Self::NotCrawled,
     ];
@@ -136,6 +144,7 @@ impl Ineligible {
             Self::Gone => state == PageState::Gone,
             Self::Unlinked => state == PageState::Unlinked,
             Self::Alias => state == PageState::Alias,
+            Self::Resource => state == PageState::Resource,
             Self::Spam => spam,
             Self::NotCrawled => state == PageState::Known,
             Self::Policy(_) => false,
@@ -158,7 +167,9 @@ impl Admitted {
         match reason {
             Ineligible::Spam => !self.spam,
             Ineligible::NotCrawled => !self.known,
-            Ineligible::Gone | Ineligible::Unlinked | Ineligible::Alias => true,
+            Ineligible::Gone | Ineligible::Unlinked | Ineligible::Alias | Ineligible::Resource => {
+                true
+            }
             Ineligible::Policy(_) => false,
         }
     }
@@ -259,6 +270,7 @@ struct PageAttributes<'a> {
     /// In ten-thousandths.
     quality: u16,
     is_failing: bool,
+    is_document: bool,
 }
 
 /// The policies of a plan about single pages, with their lists compiled. The default rejects none.
@@ -267,9 +279,71 @@ pub(crate) struct PageRules {
     policy: PagePolicy,
     lists: PageLists,
     rest: Rest,
+    /// The number of documents of the bank, which are never seeds.
+    documents: u64,
     /// The pages with too many failed fetches; `None` if each is looked up.
-    failing: Option<PageSet>,
+    failing: Option<FailingPages>,
     mode: SiteMode,
+}
+
+/// The pages that failed fetches keep from being seeds.
+#[derive(Default)]
+struct FailingPages {
+    pages: PageSet,
+    /// The unreachable sites and the number of their crawled pages. These pages are also in `pages`.
+    unreachable: Vec<(SiteId, u64)>,
+}
+
+/// The number of days (UTC) after which a site that never answered is unreachable.
+const UNREACHABLE_DAYS: usize = 3;
+
+/// The failed fetches of a site.
+#[derive(Clone, Copy, Default)]
+struct SiteFailures {
+    /// Those without an answer.
+    unanswered: Option<Failures>,
+    /// The time of the last one with an answer, such as an error of the server.
+    answered: u64,
+}
+
+impl SiteFailures {
+    fn add(&mut self, failures: Failures) {
+        if failures.status.is_unanswered() {
+            let all = self.unanswered.map_or(failures, |all| all.and(failures));
+            self.unanswered = Some(all);
+        } else {
+            self.answered = self.answered.max(failures.last);
+        }
+    }
+
+    /// Adds the failed fetches of a site in the store.
+    fn read(store: &Store, site: SiteId) -> Result<Self, StoreError> {
+        let mut found = Self::default();
+        for entry in store.scan_under(&tables::FAILURES, &site.0.to_be_bytes())? {
+            found.add(entry?.1);
+        }
+        Ok(found)
+    }
+
+    /// Returns the crawled pages of the site if it is unreachable: if no fetch of any of its pages had an answer on the last
+    /// days with a fetch, which are [`UNREACHABLE_DAYS`] or more.
+    ///
+    /// Cost: a scan of its pages, but only if there are as many days with failed fetches.
+    fn unreachable(self, store: &Store, site: SiteId) -> Result<Option<PageSet>, StoreError> {
+        let is_enough = |failures: &Failures| failures.days() >= UNREACHABLE_DAYS;
+        let Some(failures) = self.unanswered.filter(is_enough) else {
+            return Ok(None);
+        };
+        let (mut pages, mut answered) = (PageSet::new(), self.answered);
+        for entry in store.scan_under(&tables::PAGES, &site.0.to_be_bytes())? {
+            let (page, record) = entry?;
+            answered = answered.max(record.fetched.unwrap_or(0));
+            if record.state == PageState::Crawled {
+                pages.insert(page.0);
+            }
+        }
+        Ok(failures.after(answered).filter(is_enough).map(|_| pages))
+    }
 }
 
 impl PageRules {
@@ -289,6 +363,7 @@ impl PageRules {
             policy,
             lists,
             rest: Rest::new(last_fetch, policy.rest),
+            documents: store.counters()?.documents,
             failing: None,
             mode,
         })
@@ -308,6 +383,9 @@ impl PageRules {
             if has(&self.lists.only) == Some(false) {
                 return Some(RejectionReason::Only);
             }
+        }
+        if page.is_document {
+            return Some(RejectionReason::Document);
         }
         if self.policy.min_quality > page.quality {
             return Some(RejectionReason::MinQuality);
@@ -337,8 +415,13 @@ impl PageRules {
 
     /// Whether every page may be a seed.
     pub(crate) fn allow_all(&self) -> bool {
-        let none_fails = self.failing.as_ref().is_some_and(PageSet::is_empty);
+        let none_fails = self.failing.as_ref().is_some_and(|of| of.pages.is_empty());
         self.others_allow_all() && (self.policy.max_failures == 0 || none_fails)
+    }
+
+    /// Returns the number of documents of the bank, which are never seeds.
+    pub(crate) const fn documents(&self) -> u64 {
+        self.documents
     }
 
     /// Whether no rule but that on failed fetches rejects pages.
@@ -347,7 +430,7 @@ impl PageRules {
             max_failures: 0,
             ..self.policy
         };
-        others == PagePolicy::default()
+        others == PagePolicy::default() && self.documents == 0
     }
 
     /// Reads the pages with too many failed fetches, for rules about many pages. Cost: one scan of all failed fetches,
@@ -357,42 +440,65 @@ impl PageRules {
         Ok(())
     }
 
-    fn scan_failing(&self, store: &Store, is_local: bool) -> Result<PageSet, StoreError> {
-        let mut failing = PageSet::new();
-        if self.policy.max_failures > 0 {
-            let all = if is_local {
-                store.scan_local(&tables::FAILURES)?
-            } else {
-                store.scan(&tables::FAILURES)?
-            };
-            for entry in all {
-                let (page, failures) = entry?;
-                if failures.count >= self.policy.max_failures {
-                    failing.insert(page.0);
-                }
+    fn scan_failing(&self, store: &Store, is_local: bool) -> Result<FailingPages, StoreError> {
+        let mut found = FailingPages::default();
+        if self.policy.max_failures == 0 {
+            return Ok(found);
+        }
+        let all = if is_local {
+            store.scan_local(&tables::FAILURES)?
+        } else {
+            store.scan(&tables::FAILURES)?
+        };
+        let mut sites: BTreeMap<SiteId, SiteFailures> = BTreeMap::new();
+        for entry in all {
+            let (page, failures) = entry?;
+            if failures.count() >= self.policy.max_failures {
+                found.pages.insert(page.0);
+            }
+            sites.entry(page.site()).or_default().add(failures);
+        }
+        for (site, failures) in sites {
+            if let Some(pages) = failures.unreachable(store, site)? {
+                found.unreachable.push((site, pages.len()));
+                found.pages |= pages;
             }
         }
-        Ok(failing)
+        Ok(found)
     }
 
-    /// Returns the number of pages with too many failed fetches, if they were read.
+    /// Returns the number of pages that failed fetches keep from being seeds, if they were read.
     pub(crate) fn failing_pages(&self) -> u64 {
-        self.failing.as_ref().map_or(0, PageSet::len)
+        self.failing
+            .as_ref()
+            .map_or(0, |failing| failing.pages.len())
+    }
+
+    /// Returns the unreachable sites with the number of their crawled pages, if they were read.
+    pub(crate) fn unreachable_sites(&self) -> &[(SiteId, u64)] {
+        self.failing
+            .as_ref()
+            .map_or(&[], |failing| &failing.unreachable)
     }
 
     fn is_failing(&self, store: &Store, page: PageId) -> Result<bool, StoreError> {
-        match &self.failing {
-            Some(failing) => Ok(failing.contains(page.0)),
-            None if self.policy.max_failures == 0 => Ok(false),
-            None => {
-                let failures = store.get(&tables::FAILURES, &page)?;
-                Ok(failures.is_some_and(|failures| failures.count >= self.policy.max_failures))
-            }
+        if let Some(failing) = &self.failing {
+            return Ok(failing.pages.contains(page.0));
         }
+        if self.policy.max_failures == 0 {
+            return Ok(false);
+        }
+        let failures = store.get(&tables::FAILURES, &page)?;
+        if failures.is_some_and(|failures| failures.count() >= self.policy.max_failures) {
+            return Ok(true);
+        }
+        let of_site = SiteFailures::read(store, page.site())?;
+        let pages = of_site.unreachable(store, page.site())?;
+        Ok(pages.is_some_and(|pages| pages.contains(page.0)))
     }
 
-    /// Returns why policies reject a page as a seed, whatever its state. Cost: at most one lookup, and none if the failing
-    /// pages were read.
+    /// Returns why policies reject a page as a seed, whatever its state. Cost: none if the failing pages were read, else a
+    /// lookup, a scan of the failed fetches of its site, and one of the pages of the site if it may be unreachable.
     pub(crate) fn reason_of(
         &self,
         store: &Store,
@@ -409,6 +515,7 @@ impl PageRules {
             fetched: record.fetched,
             quality: record.quality(),
             is_failing: self.is_failing(store, page)?,
+            is_document: record.is_document(),
         }))
     }
 
@@ -543,7 +650,8 @@ impl IneligiblePages {
             _ => None,
         };
         let failing = scanned.as_ref().or(rules.failing.as_ref());
-        let is_failing = |page: PageId| failing.is_some_and(|failing| failing.contains(page.0));
+        let is_failing =
+            |page: PageId| failing.is_some_and(|failing| failing.pages.contains(page.0));
         let needs_records = rules.exclude_from_graph() || with_seeds && rules.needs_records();
         let from_records = if needs_records {
             read_records(store, image, watch, |page, site, record| {
@@ -554,6 +662,7 @@ impl IneligiblePages {
                         fetched: record.fetched,
                         quality: record.quality(),
                         is_failing: is_failing(page),
+                        is_document: record.is_document(),
                     });
                 }
                 let excluded = rules.is_excluded(site, record);
@@ -572,6 +681,7 @@ impl IneligiblePages {
                 fetched: None,
                 quality: image.attributes(slot).quality,
                 is_failing: is_failing(image.page(slot)),
+                is_document: image.is_document(slot),
             };
             with_seeds.then(|| rules.reason(&attributes)).flatten()
         };

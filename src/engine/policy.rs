@@ -828,8 +828,12 @@ pub enum PinRejection {
     Unknown,
     /// The page is gone.
     Gone,
-    /// The page redirects to another, or names another one as canonical.
+    /// The page redirects to another.
     Alias,
+    /// It is a resource, such as a script or an image.
+    Resource,
+    /// The page is a document.
+    Document,
     /// The plan excludes the page.
     Excluded,
 }
@@ -902,10 +906,12 @@ fn find(
         (PageState::Unlinked, _) => Err(PinRejection::Unknown),
         (PageState::Gone, _) => Err(PinRejection::Gone),
         (PageState::Alias, _) => Err(PinRejection::Alias),
+        (PageState::Resource, _) => Err(PinRejection::Resource),
         // Pins override `only`, the minimum quality and failed fetches.
         (_, Some(RejectionReason::Exclude | RejectionReason::ExcludeFromGraph)) => {
             Err(PinRejection::Excluded)
         }
+        _ if record.is_document() => Err(PinRejection::Document),
         (state, _) => Ok((page, state == PageState::Crawled)),
     })
 }

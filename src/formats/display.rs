@@ -136,9 +136,17 @@ pub fn age(seconds: u64) -> String {
     }
 }
 
-/// Formats a CSV field (RFC 4180): quoted if necessary, with inner quotes doubled.
+/// Formats a CSV field (RFC 4180): quoted if necessary, with inner quotes doubled. A text that spreadsheets would take for
+/// a formula begins with an apostrophe.
 #[must_use]
 pub fn csv_field(field: &str) -> String {
+    let is_number = || {
+        let digits = field.trim_start_matches(['+', '-']);
+        digits.starts_with(|c: char| c.is_ascii_digit()) && field.parse::<f64>().is_ok()
+    };
+    if field.starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_number() {
+        return csv_field(&format!("'{field}"));
+    }
     if field.contains(['"', ',', '\r', '\n']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-use seedbank::engine::ingest::Format;
+use seedbank::engine::ingest::{ColumnNames, Format, Truncated};
 use seedbank::engine::query::UrlList;
 use seedbank::ingest::parse_timestamp;
 
@@ -78,6 +78,24 @@ pub(crate) fn format(py: Python<'_>, name: &str) -> PyResult<Format> {
         );
         errors::usage(py, &text, None)
     })
+}
+
+/// Returns the columns that a text names.
+pub(crate) fn columns(py: Python<'_>, text: Option<&str>) -> PyResult<ColumnNames> {
+    let columns = text.unwrap_or_default().parse();
+    columns.map_err(|error| errors::usage(py, &format!("columns: {error}"), None))
+}
+
+/// Returns what to do with truncated inputs.
+pub(crate) fn truncated(py: Python<'_>, what: &str) -> PyResult<Truncated> {
+    match what {
+        "refuse" => Ok(Truncated::Refuse),
+        "keep" => Ok(Truncated::Keep),
+        _ => {
+            let text = format!("truncated: expected refuse or keep, found {what:?}");
+            Err(errors::usage(py, &text, None))
+        }
+    }
 }
 
 /// Returns a list of URLs under a name.

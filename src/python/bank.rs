@@ -84,8 +84,8 @@ impl Bank {
 
     /// Applies a batch to the bank, completely or not at all.
     #[pyo3(signature = (source, *, snapshot = false, format = "auto", name = None, as_of = None, sites = None,
-        max_rejects = 1.0, max_loss = 20.0, rejects = None, dry_run = false, again = false,
-        learn_from_bulk = false, memory = 512 << 20, wait = false))]
+        columns = None, truncated = "refuse", max_rejects = 1.0, max_loss = 20.0, rejects = None, dry_run = false, again = false,
+        learn_from_bulk = false, allow_private = false, memory = 512 << 20, wait = false))]
     #[expect(
         clippy::too_many_arguments,
         clippy::fn_params_excessive_bools,
@@ -100,18 +100,23 @@ impl Bank {
         name: Option<String>,
         as_of: Option<Bound<'py, PyAny>>,
         sites: Option<PathBuf>,
+        columns: Option<&str>,
+        truncated: &str,
         max_rejects: f64,
         max_loss: f64,
         rejects: Option<PathBuf>,
         dry_run: bool,
         again: bool,
         learn_from_bulk: bool,
+        allow_private: bool,
         memory: usize,
         wait: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let request = IngestRequest {
             inputs: Vec::new(),
             format: arguments::format(py, format)?,
+            columns: arguments::columns(py, columns)?,
+            truncated: arguments::truncated(py, truncated)?,
             sites: sites.map(Input::named),
             snapshot,
             as_of: as_of.as_ref().map(arguments::seconds).transpose()?,
@@ -123,6 +128,7 @@ impl Bank {
             wait,
             again,
             learn_from_bulk,
+            allow_private,
             memory,
         };
         let call = self.0.call(py)?;
@@ -338,7 +344,7 @@ impl Bank {
 
     /// Contents, age and disk usage of the bank.
     fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.0.answer(py, seedbank::Bank::status)
+        self.0.answer(py, seedbank::Bank::status_with_canonical)
     }
 
     /// Experiments on the bank.

@@ -25,6 +25,12 @@ pub(crate) fn text(hint: &Hint) -> Option<String> {
             ));
         }
         Hint::RaiseMemory => "raise `memory`, or give the input in smaller parts",
+        Hint::NameColumns => {
+            "say with `columns` which columns are which fields, such as columns=\"url=Source,outlinks=Destination\""
+        }
+        Hint::KeepTruncated => {
+            "fetch or copy the file again, or use truncated=\"keep\" to take the complete records before its end (not in a snapshot)"
+        }
         Hint::Expand => {
             "check where the file came from; if it is genuine, decompress it first, or convert it to JSON Lines"
         }

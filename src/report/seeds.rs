@@ -68,6 +68,7 @@ impl ReportSeed {
             AbsentReason::Gone => "gone now",
             AbsentReason::Spam => "spam now",
             AbsentReason::Alias => "alias now",
+            AbsentReason::Resource => "resource now",
             AbsentReason::Unlinked | AbsentReason::NotInBank | AbsentReason::NoUrl => "no page now",
         })
     }

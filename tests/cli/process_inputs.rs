@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::processes::Cluster;
 use crate::support::command::Place;
+use crate::support::warc::{DATE, of, record};
 
 /// The report of an ingest, without what depends on the time and the place.
 fn report(text: &str) -> Value {
@@ -69,7 +70,14 @@ fn inputs_are_read_by_several_processes_as_by_one() {
     let exported = place.run(&["export", "bank", "-q"]).done();
     assert_eq!(exported, cluster.done(&["export", "BANK", "-q"]));
     // Too many bad records, and an input that cannot be read to its end.
-    let strict = |bank| [&["ingest", bank][..], &files, &["--again", "-q"]].concat();
+    let strict = |bank| {
+        [
+            &["ingest", bank][..],
+            &files,
+            &["--again", "--max-rejects", "0", "-q"],
+        ]
+        .concat()
+    };
     refused(&cluster, &strict);
     let mut compressed = GzEncoder::new(Vec::new(), Compression::default());
     compressed
@@ -98,4 +106,65 @@ fn refused(cluster: &Cluster, args: &dyn Fn(&'static str) -> Vec<&'static str>) 
     for other in ended {
         other.fails(1);
     }
+}
+
+/// A response and the revisit of another site that found its content, or another content if `changed`.
+fn page_and_revisit(site: u32, changed: bool) -> [Vec<u8>; 2] {
+    let url = format!("http://s{site}.example/p");
+    let digest =
+        |of: u32| format!("WARC-Payload-Digest: sha1:{of}\r\nContent-Type: application/http\r\n");
+    let html = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<a href=/1>1</a> <a href=http://b{site}.example/>b</a>"
+    );
+    let page = record(
+        "response",
+        &(of(&url, DATE) + &digest(site)),
+        html.as_bytes(),
+    );
+    let found = digest(if changed { 99 } else { site });
+    let refers = format!("WARC-Refers-To-Target-URI: {url}\r\n");
+    let twin = of(
+        &format!("http://www{site}.example/p"),
+        "2024-05-19T00:00:00Z",
+    );
+    [page, record("revisit", &(twin + &found + &refers), b"")]
+}
+
+#[test]
+fn a_revisit_has_the_links_of_the_page_that_it_refers_to() {
+    let cluster = Cluster::with_patience(3, 20);
+    let place = &cluster.place;
+    let pairs: Vec<[Vec<u8>; 2]> = (0..7)
+        .map(|site| page_and_revisit(site, site == 6))
+        .collect();
+    for (at, name) in ["pages.warc", "revisits.warc"].into_iter().enumerate() {
+        let files: Vec<&[u8]> = pairs.iter().map(|pair| &pair[at][..]).collect();
+        place.write(name, files.concat());
+    }
+    place.run(&["init", "apart", "-q"]).done();
+    place.run(&["init", "bank", "-q"]).done();
+    place.run(&["ingest", "apart", "pages.warc", "-q"]).done();
+    place
+        .run(&["ingest", "apart", "revisits.warc", "-q"])
+        .done();
+    for again in [false, true] {
+        // A bank that has the links keeps them.
+        let mut ingest = vec!["ingest", "bank", "revisits.warc", "pages.warc", "-q"];
+        ingest.extend(again.then_some("--again"));
+        place.run(&ingest).done();
+        ingest[1] = "BANK";
+        cluster.done(&ingest);
+        let expected = place.run(&["export", "apart", "-q"]).done();
+        assert_eq!(place.run(&["export", "bank", "-q"]).done(), expected);
+        assert_eq!(cluster.done(&["export", "BANK", "-q"]), expected);
+    }
+    let links = |site: u32| {
+        let url = format!("http://www{site}.example/p");
+        let page = place.run(&["page", "bank", &url, "--format", "json"]);
+        page.json()["outlinks"].clone()
+    };
+    let known = ["http://b2.example/", "http://s2.example/1"];
+    assert_eq!(links(2)["pages"], known.len(), "{}", links(2));
+    assert_eq!(links(6)["pages"], 0, "its content is another one");
+    place.run(&["check", "bank"]).done();
 }

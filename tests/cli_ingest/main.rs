@@ -17,6 +17,7 @@ mod columns;
 #[cfg(target_os = "linux")]
 mod crawler_texts;
 mod fetch_times;
+mod kinds;
 mod memory;
 mod reader_limits;
 #[cfg(target_os = "linux")]
@@ -28,5 +29,5 @@ mod wat;
 
 crate::transcripts!(
     "tests/cli_ingest", besides [],
-    fetches formats records sites
+    bad_fields fetches formats records sites truncated
 );

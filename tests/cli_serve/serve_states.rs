@@ -297,7 +297,7 @@ fn requests_under_way_are_answered_before_it_ends() {
 #[test]
 fn a_refused_batch_is_shown_until_it_is_accepted() {
     let place = Place::with_seeds();
-    place.write("<bad>.jsonl", "no\n");
+    place.write("<bad>.jsonl", "{}\n");
     let served = Served::start(&place, &["bank"]);
     let shown = || {
         let pages = ["/", "/batches"].map(|page| served.get(page).done());

@@ -108,7 +108,8 @@ fn judge_counts(bank: &Bank, plan: &str, urls: &[String], found: &ListComparison
         counts.lines,
         counts.pages + counts.duplicates + counts.invalid_urls
     );
-    let in_bank = counts.alive + counts.spam + counts.gone + counts.alias + counts.unlinked;
+    let in_bank =
+        counts.alive + counts.spam + counts.gone + counts.alias + counts.resource + counts.unlinked;
     assert_eq!(counts.pages, in_bank + counts.not_in_bank);
     let relations = counts.seeds + counts.covered + counts.near_core + counts.not_covered;
     assert_eq!(in_bank, relations);
@@ -144,6 +145,7 @@ fn judge_counts(bank: &Bank, plan: &str, urls: &[String], found: &ListComparison
             Some((PageState::Known | PageState::Crawled, false)) => LineState::Alive,
             Some((PageState::Gone, _)) => LineState::Gone,
             Some((PageState::Alias, _)) => LineState::Alias,
+            Some((PageState::Resource, _)) => LineState::Resource,
             // Pages that nobody links to are not among those of a bank.
             _ if listed.page.is_some() => LineState::Unlinked,
             _ => LineState::NotInBank,

@@ -15,6 +15,7 @@ fn cores(crawl: &std::path::Path, naming: Naming) -> Vec<CoreView> {
     let bank = Bank::create(place.path().join("bank"), naming).unwrap();
     let request = IngestRequest {
         inputs: vec![Input::File(crawl.to_path_buf())],
+        allow_private: true,
         ..IngestRequest::default()
     };
     bank.ingest(&request).unwrap();

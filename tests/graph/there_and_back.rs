@@ -93,6 +93,7 @@ fn back(input: Input, format: Format, naming: Naming) -> (tempfile::TempDir, Ban
     let request = IngestRequest {
         inputs: vec![input],
         format,
+        allow_private: true,
         ..IngestRequest::default()
     };
     let report = bank.ingest(&request).unwrap();

@@ -225,7 +225,10 @@ fn wrong_files_are_named_and_nothing_is_written() {
             &["broken"],
             "broken.graph is damaged or truncated at node 0 of 8",
         ),
-        (&["web", "--urls", "bad"], "1 of 8 records is bad"),
+        (
+            &["web", "--urls", "bad", "--max-rejects", "0"],
+            "1 of 8 records is bad",
+        ),
     ] {
         let error = place.run(&with(args)).fails(3);
         assert!(error.contains("the bank is unchanged"), "{args:?}: {error}");

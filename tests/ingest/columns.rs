@@ -288,7 +288,8 @@ fn reads_as(name: &str, column: ArrayRef, values: &Value) {
     assert_eq!(ours.len(), theirs.len(), "{what}");
     for ((_, ours), (_, theirs)) in ours.iter().zip(&theirs) {
         match (ours, theirs) {
-            (Event::Rejected(ours), Event::Rejected(theirs)) => {
+            (Event::Rejected(ours), Event::Rejected(theirs))
+            | (Event::BadField(ours), Event::BadField(theirs)) => {
                 let both = (ours.reason, &ours.detail);
                 assert_eq!(both, (theirs.reason, &theirs.detail), "{what}");
             }
@@ -408,7 +409,7 @@ fn values_that_a_record_cannot_have_are_rejected_as_in_json_lines() {
     let column = TimestampSecondArray::from(vec![i64::MIN, i64::MAX, 253_402_300_800]);
     let (summary, _) = of_column("fetched", Arc::new(column.with_timezone("UTC")));
     assert_eq!(
-        summary.unwrap().rejects,
+        summary.unwrap().bad_fields,
         [(RejectReason::InvalidTimestamp, 3)].into()
     );
     let mut bytes = BinaryBuilder::new();
@@ -605,8 +606,8 @@ fn files_of_other_kinds_are_named() {
         ("parquet", &encrypted, "is an encrypted Parquet file"),
         ("auto", &encrypted, "is an encrypted Parquet file"),
         ("arrow", json, "is not an Arrow file or stream"),
-        ("arrow", &parquet, "does not contain text records"),
-        ("csv", &parquet, "does not contain text records"),
+        ("arrow", &parquet, "cannot read records from "),
+        ("csv", &parquet, "cannot read records from "),
         ("csv", b"", "is empty"),
         (
             "arrow",

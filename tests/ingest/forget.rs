@@ -48,9 +48,16 @@ fn without(export: &[u8], gone: &BTreeSet<String>) -> Vec<Value> {
         if let Some(Value::Array(outlinks)) = line.get_mut("outlinks") {
             outlinks.retain(|url| !is_gone(url));
         }
-        let to = line.get("redirect").or(line.get("canonical"));
-        if to.is_some_and(is_gone) {
-            let fields = line.as_object_mut().unwrap();
+        let fields = line.as_object_mut().unwrap();
+        if fields.get("canonical").is_some_and(is_gone) {
+            // Links say that there is none.
+            if fields.contains_key("outlinks") {
+                fields.remove("canonical");
+            } else {
+                fields.insert("canonical".to_owned(), Value::Null);
+            }
+        }
+        if fields.get("redirect").is_some_and(is_gone) {
             // What its fetches brought stays.
             fields.retain(|name, _| FIELDS_OF_A_FORMER_ALIAS.contains(&name.as_str()));
             fields.insert("gone".to_owned(), Value::Bool(true));

@@ -10,6 +10,7 @@
     reason = "what is shared here is reachable by nobody outside"
 )]
 
+mod bad_fields;
 mod bvgraph;
 mod cases;
 mod ccgraph;

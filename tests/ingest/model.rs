@@ -81,6 +81,7 @@ fn follows_the_model(batches: &[Batch], by_domain: bool, memory: usize) {
             new_pages: report.counts.new_pages,
             became_crawled: report.counts.became_crawled,
             became_gone: report.counts.became_gone,
+            became_resources: report.counts.became_resources,
             changed: report.counts.changed,
             links_added: report.counts.links_added,
             links_removed: report.counts.links_removed,

@@ -149,8 +149,7 @@ fn alias(url: &str, targets: &[&String], rng: &mut Pcg64Mcg) -> String {
         0 => format!("{url}moved"),
         _ => (*targets.iter().choose(rng).unwrap()).clone(),
     };
-    let field = ["redirect", "canonical"][rng.random_range(0..2_usize)];
-    json!({"url": url, field: to, "fetched": null}).to_string()
+    json!({"url": url, "redirect": to, "fetched": null}).to_string()
 }
 
 fn live_through(crawl: &Crawl, steps: u32, seeds: u32, most: usize) {

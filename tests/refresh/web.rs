@@ -17,7 +17,7 @@ use crate::support::records::{Batch, record, site_line};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use seedbank::engine::plan::{CoverMethod, Method, Scope, Value, ValueBy};
-use seedbank::engine::query::{DiffRequest, Evidence, IneligibleReason, PageState, Why};
+use seedbank::engine::query::{DiffRequest, Evidence, IneligibleReason, PageKind, PageState, Why};
 use seedbank::engine::{EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::synth::{SynthOptions, day_text};
 
@@ -78,6 +78,7 @@ fn every_page_is_told_why(bank: &TestBank, judge: &Judge, seeds: usize, terms: T
                 assert_eq!(before, first.filter(|first| first.0 != seed.rank));
             }
             Why::Reached { by, hop } => assert_eq!(Some((by.pick, hop as usize)), first),
+            Why::Unreached(_) if page.kind == PageKind::Document => assert!(first.is_none()),
             Why::Unreached(unreached) => {
                 assert!(candidates.contains(&&url) && first.is_none());
                 let gain = judge.gain(&url, &reached, terms);
@@ -93,6 +94,7 @@ fn every_page_is_told_why(bank: &TestBank, judge: &Judge, seeds: usize, terms: T
                 let wanted = match page.state {
                     PageState::Gone => IneligibleReason::Gone,
                     PageState::Alias => IneligibleReason::Alias,
+                    PageState::Resource => IneligibleReason::Resource,
                     _ if page.spam => IneligibleReason::Spam,
                     PageState::Known => IneligibleReason::NotCrawled,
                     _ => IneligibleReason::NoLinks,

@@ -58,6 +58,8 @@ impl TestBank {
         let request = IngestRequest {
             inputs: vec![Input::File(file)],
             format,
+            // Models read all links of the real graphs.
+            allow_private: true,
             ..IngestRequest::default()
         };
         self.bank.ingest(&request).unwrap();
@@ -95,6 +97,7 @@ impl TestBank {
         let request = IngestRequest {
             inputs: vec![Input::File(file)],
             max_loss: 100.0,
+            allow_private: true,
             ..IngestRequest::default()
         };
         self.bank.ingest(&request).unwrap();

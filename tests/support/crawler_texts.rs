@@ -72,7 +72,7 @@ example,moved)/x 20261119040005 {"url": "http://moved.example/x", "mime": "text/
 
 const CAPTURES: [&str; 4] = [
     r#"{"url": "http://a.example/", "fetched": "2026-11-19T04:00:00Z", "digest": "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"}"#,
-    r#"{"url": "http://a.example/new", "fetched": "2026-11-19T04:00:01Z", "digest": "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"}"#,
+    r#"{"url": "http://a.example/new", "kind": null, "fetched": "2026-11-19T04:00:01Z", "digest": "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"}"#,
     r#"{"url": "http://gone.example/", "fetched": "2026-11-19T04:00:03Z", "gone": true}"#,
     r#"{"url": "http://moved.example/", "fetched": "2026-11-19T04:00:04Z", "redirect": "https://moved.example/"}"#,
 ];
@@ -286,8 +286,8 @@ pub fn examples() -> Vec<Example> {
             Format::Sitemap,
             SITEMAP,
             &[
-                r#"{"url": "http://a.example/?a=1&b=2"}"#,
-                r#"{"url": "http://a.example/de?x&y"}"#,
+                r#"{"url": "http://a.example/?a=1&b=2", "changed": "2026-11-19"}"#,
+                r#"{"url": "http://a.example/de?x&y", "changed": "2026-11-19"}"#,
                 r#"{"url": "http://b.example/?c=1&d"}"#,
                 r#"{"url": "http://new.example/?e&f=2"}"#,
             ],
@@ -312,6 +312,8 @@ pub fn examples() -> Vec<Example> {
             Format::Heritrix,
             CRAWL_LOG,
             &with_failures(&[
+                // Its log has no revisits.
+                r#"{"url": "http://a.example/new", "fetched": "2026-11-19T04:00:01Z"}"#,
                 r#"{"url": "https://moved.example/", "status": "connect", "fetched": "2026-11-19T04:00:04Z"}"#,
                 r#"{"url": "http://b.example/private", "status": "robots", "fetched": "2026-11-19T04:00:05Z"}"#,
             ]),

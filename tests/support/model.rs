@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use seedbank::engine::plan::Value;
-use seedbank::engine::query::{AliasBy, AliasView, PageView};
+use seedbank::engine::query::{AliasView, PageKind, PageView};
 use seedbank::engine::{Bank, EngineError, IngestReport, IngestRequest};
 use seedbank::ingest::Input;
 use seedbank_store::records::{PageState, SiteDefaults};
@@ -28,6 +28,8 @@ struct Page {
     clicks: u64,
     given: Option<u32>,
     digest: Option<u8>,
+    kind: PageKind,
+    canonical: Option<usize>,
     /// The hour of the last fetch.
     fetched: Option<u8>,
     outlinks: BTreeSet<usize>,
@@ -40,7 +42,16 @@ impl Page {
             Found::Nothing => PageState::Known,
             Found::Gone => PageState::Gone,
             Found::Alias(..) => PageState::Alias,
+            Found::Page if said.kind() == PageKind::Resource => PageState::Resource,
             Found::Page => PageState::Crawled,
+        };
+        self.kind = match self.state {
+            PageState::Crawled | PageState::Resource => said.kind(),
+            _ => PageKind::Page,
+        };
+        self.canonical = match said.fields.get("canonical") {
+            Some((_, Said::Canonical(canonical))) => canonical.map(|(_, to)| to),
+            _ => None,
         };
         self.spam_given = said.number("spam").map(|spam| spam == 1);
         self.quality_given = said
@@ -67,6 +78,8 @@ enum Said {
     Number(Option<u64>),
     Digest([u8; 32], u8),
     Links(LinksWeight, BTreeSet<usize>),
+    Canonical(Option<(LinksWeight, usize)>),
+    Kind(PageKind),
 }
 
 /// What a fetch found; of several at one time the greatest counts.
@@ -75,8 +88,8 @@ enum Found {
     #[default]
     Nothing,
     Gone,
-    /// Whether it redirects, and where to.
-    Alias(bool, LinksWeight, usize),
+    /// Where it redirects to.
+    Alias(LinksWeight, usize),
     Page,
 }
 
@@ -131,16 +144,35 @@ impl Statements {
             let hash = blake3::hash(format!("digest-{digest}").as_bytes());
             self.say("digest", time, Said::Digest(hash.into(), digest));
         }
-        let mut links = record.outlinks.as_ref().map(|outlinks| {
+        let is_resource = record.kind == Some(Some(PageKind::Resource));
+        let outlinks = record.outlinks.as_ref().filter(|_| !is_resource);
+        let mut links = outlinks.map(|outlinks| {
             let others = outlinks.iter().copied().filter(|to| *to != record.page);
             others.collect::<BTreeSet<usize>>()
         });
-        if let Some((to, is_canonical)) = record.alias() {
-            let weight = links_weight(&BTreeSet::from([to]), by_domain);
-            self.found(time, Found::Alias(!is_canonical, weight, to));
-            links = Some(BTreeSet::new());
-        } else if links.is_some() || record.digest.is_some() || record.fetched.is_some() {
+        let weight = |to| links_weight(&BTreeSet::from([to]), by_domain);
+        let mut canonical = record.canonical();
+        let is_told = record.digest.is_some() || record.fetched.is_some();
+        let has_kind = record.kind.is_some_and(|kind| kind.is_some());
+        if let Some(to) = record.alias() {
+            self.found(time, Found::Alias(weight(to), to));
+            self.say("kind", time, Said::Kind(PageKind::Page));
+            (links, canonical) = (Some(BTreeSet::new()), None);
+        } else if links.is_some() || is_told || has_kind || canonical.is_some() && !is_resource {
             self.found(time, Found::Page);
+            // Links are those of a page.
+            let kind = record.kind.unwrap_or(Some(PageKind::Page));
+            if let Some(kind) = kind.or(links.as_ref().map(|_| PageKind::Page)) {
+                self.say("kind", time, Said::Kind(kind));
+            }
+            if is_resource {
+                (links, canonical) = (Some(BTreeSet::new()), None);
+            }
+        }
+        // Links say that there is no canonical page.
+        if links.is_some() || canonical.is_some() {
+            let canonical = canonical.flatten().map(|to| (weight(to), to));
+            self.say("canonical", time, Said::Canonical(canonical));
         }
         if let Some(links) = links {
             self.say(
@@ -161,6 +193,13 @@ impl Statements {
         match self.fields.get(field) {
             Some((_, Said::Number(number))) => *number,
             _ => None,
+        }
+    }
+
+    fn kind(&self) -> PageKind {
+        match self.fields.get("kind") {
+            Some((_, Said::Kind(kind))) => *kind,
+            _ => PageKind::Page,
         }
     }
 
@@ -188,6 +227,7 @@ pub struct Counts {
     pub new_pages: u64,
     pub became_crawled: u64,
     pub became_gone: u64,
+    pub became_resources: u64,
     pub changed: u64,
     pub links_added: u64,
     pub links_removed: u64,
@@ -200,6 +240,8 @@ pub struct Totals {
     pub known: u64,
     pub crawled: u64,
     pub gone: u64,
+    pub documents: u64,
+    pub resources: u64,
     pub spam: u64,
     pub intra_links: u64,
     pub inter_links: u64,
@@ -218,8 +260,8 @@ pub struct Model {
     pages: BTreeMap<usize, Page>,
     /// Links as records gave them.
     given: BTreeMap<usize, BTreeSet<usize>>,
-    /// The page that an alias leads to, and whether as its canonical one.
-    aliases: BTreeMap<usize, (usize, bool)>,
+    /// The page that an alias leads to.
+    aliases: BTreeMap<usize, usize>,
     /// What records said.
     said: BTreeMap<usize, Statements>,
     /// Quality, spam mark (0 or 1) and quota of sites, as records of sites gave them.
@@ -249,6 +291,8 @@ impl Model {
             clicks: 0,
             given: None,
             digest: None,
+            kind: PageKind::Page,
+            canonical: None,
             fetched: None,
             outlinks: BTreeSet::new(),
         })
@@ -263,6 +307,15 @@ impl Model {
                 .or_default()
                 .add(record, self.by_domain);
         }
+        // All canonical pages get ids, also those that do not count.
+        for record in &batch.records {
+            let is_page = record.gone != Some(true)
+                && record.alias().is_none()
+                && record.kind != Some(Some(PageKind::Resource));
+            if let Some(Some(to)) = record.canonical().filter(|_| is_page) {
+                self.page(to);
+            }
+        }
         let mut stale = 0;
         let named: BTreeSet<usize> = said.keys().copied().collect();
         for (page, said) in said {
@@ -270,8 +323,10 @@ impl Model {
         }
         if batch.snapshot {
             for (number, page) in &mut self.pages {
-                let counted = matches!(page.state, PageState::Crawled | PageState::Alias)
-                    && page.fetched <= Some(batch.as_of);
+                let counted = matches!(
+                    page.state,
+                    PageState::Crawled | PageState::Alias | PageState::Resource
+                ) && page.fetched <= Some(batch.as_of);
                 if counted && !named.contains(number) {
                     let said = self.said.entry(*number).or_default();
                     said.found.1 = Found::Gone;
@@ -289,7 +344,7 @@ impl Model {
             page.outlinks = ends.filter(|to| to != number).collect();
         }
         let links = self.pages.values().flat_map(|page| &page.outlinks);
-        let leads = self.aliases.values().map(|(to, _)| to);
+        let leads = self.aliases.values();
         let linked: BTreeSet<usize> = links.chain(leads).copied().collect();
         for (number, page) in &mut self.pages {
             if !page.recorded {
@@ -338,7 +393,7 @@ impl Model {
         new.settle();
         // Pages that it links to get ids, even if they do not exist for readers.
         let targets: Vec<usize> = match new.found.1 {
-            Found::Alias(_, _, to) => vec![to],
+            Found::Alias(_, to) => vec![to],
             _ => new.links().into_iter().flatten().copied().collect(),
         };
         for target in targets {
@@ -381,9 +436,9 @@ impl Model {
         page.recorded = true;
         page.show(&all);
         match all.found.1 {
-            Found::Alias(is_redirect, _, to) => {
+            Found::Alias(_, to) => {
                 self.page(to);
-                self.aliases.insert(number, (to, !is_redirect));
+                self.aliases.insert(number, to);
             }
             _ => {
                 self.aliases.remove(&number);
@@ -421,6 +476,7 @@ impl Model {
             if old.map(|old| old.state) != Some(page.state) {
                 counts.became_crawled += u64::from(page.state == PageState::Crawled);
                 counts.became_gone += u64::from(page.state == PageState::Gone);
+                counts.became_resources += u64::from(page.state == PageState::Resource);
             }
         }
         counts
@@ -442,13 +498,10 @@ impl Model {
                     url: url(number),
                     site: site(number, self.by_domain).to_owned(),
                     state: page.state,
-                    alias: self.aliases.get(&number).map(|&(to, canonical)| AliasView {
+                    kind: page.kind,
+                    canonical: page.canonical.map(url),
+                    alias: self.aliases.get(&number).map(|&to| AliasView {
                         to: url(to),
-                        by: if canonical {
-                            AliasBy::Canonical
-                        } else {
-                            AliasBy::Redirect
-                        },
                         resolves_to: end(&self.aliases, number).map(url),
                     }),
                     spam: page.spam,
@@ -474,9 +527,14 @@ impl Model {
                 PageState::Known => totals.known += 1,
                 PageState::Crawled => totals.crawled += 1,
                 PageState::Gone => totals.gone += 1,
+                PageState::Resource => {
+                    totals.resources += 1;
+                    continue;
+                }
                 PageState::Unlinked | PageState::Alias => continue,
             }
             sites.insert(own);
+            totals.documents += u64::from(page.kind == PageKind::Document);
             totals.spam += u64::from(page.spam && page.state.is_live());
             let (intra, inter): (Vec<usize>, Vec<usize>) = page
                 .outlinks
@@ -526,11 +584,11 @@ impl Model {
     }
 }
 
-/// Where a page leads in the end: the page itself where it is no alias; `None` after more than five
+/// Where a page leads in the end: the page itself where it is no alias; `None` after more than twenty
 /// aliases.
-fn end(aliases: &BTreeMap<usize, (usize, bool)>, page: usize) -> Option<usize> {
-    let chain = std::iter::successors(Some(page), |at| aliases.get(at).map(|(to, _)| *to));
-    let mut few = chain.take(6);
+fn end(aliases: &BTreeMap<usize, usize>, page: usize) -> Option<usize> {
+    let chain = std::iter::successors(Some(page), |at| aliases.get(at).copied());
+    let mut few = chain.take(21);
     few.find(|at| !aliases.contains_key(at))
 }
 
@@ -556,6 +614,8 @@ pub fn totals_of(bank: &Bank) -> Totals {
         known: status.counters.known,
         crawled: status.counters.crawled,
         gone: status.counters.gone,
+        documents: status.counters.documents,
+        resources: status.counters.resources,
         spam: status.counters.spam,
         intra_links: status.counters.intra_links,
         inter_links: status.counters.inter_links,

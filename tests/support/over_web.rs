@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use seedbank::engine::PlanOptions;
 use seedbank::engine::plan::{CoverMethod, Method, Scope};
-use seedbank::engine::query::{PageState, PageView};
+use seedbank::engine::query::{PageKind, PageState, PageView};
 
 use super::banks::TestBank;
 use super::model::pages_of;
@@ -69,7 +69,8 @@ impl Judge {
     pub fn candidates(&self) -> Vec<&String> {
         let pages = self.pages.iter();
         let candidates = pages.filter(|(url, page)| {
-            page.state == PageState::Crawled && !page.spam && !self.links[*url].is_empty()
+            let may_be = page.state == PageState::Crawled && page.kind != PageKind::Document;
+            may_be && !page.spam && !self.links[*url].is_empty()
         });
         candidates.map(|(url, _)| url).collect()
     }

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
+use seedbank::engine::query::PageKind;
 use serde_json::{Map, Value, json};
 
 /// Hosts, with the registrable domain that each belongs to.
@@ -66,7 +67,7 @@ fn default_port(page: usize) -> u16 {
 }
 
 /// Outlinks that are dropped because they are not URLs of pages.
-const NO_LINKS: [&str; 4] = ["mailto:a@b.example", "javascript:void(0)", "/relative", ""];
+const NO_LINKS: [&str; 4] = ["mailto:a@b.example", "javascript:void(0)", "http://", ""];
 
 /// What a record says of `uncrawled_outlinks`, or of another number that null takes away.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -158,6 +159,7 @@ pub fn site_line() -> impl Strategy<Value = SiteLine> {
 
 /// One record.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[expect(clippy::option_option, reason = "absent, null or a value, as in JSON")]
 pub struct Record {
     pub page: usize,
     pub spelling: u8,
@@ -175,17 +177,24 @@ pub struct Record {
     pub fetched: Option<u8>,
     /// Where fetching it led, and the canonical page that it names; perhaps the page itself.
     pub redirect: Option<usize>,
-    pub canonical: Option<usize>,
+    /// `Some(None)` is null: it names none.
+    pub canonical: Option<Option<usize>>,
+    /// What the answer is; `Some(None)` is null: an earlier record says it.
+    pub kind: Option<Option<PageKind>>,
     pub gone: Option<bool>,
 }
 
 impl Record {
-    /// The page that it is an alias of, and whether that is its canonical one; `None` where it is
-    /// none.
-    pub fn alias(&self) -> Option<(usize, bool)> {
-        let other = |to: &usize| *to != self.page && self.gone != Some(true);
-        let redirect = self.redirect.filter(other).map(|to| (to, false));
-        redirect.or_else(|| self.canonical.filter(other).map(|to| (to, true)))
+    /// The page that it is an alias of; `None` where it is none.
+    pub fn alias(&self) -> Option<usize> {
+        self.redirect
+            .filter(|to| *to != self.page && self.gone != Some(true))
+    }
+
+    /// What it says of its canonical page by itself.
+    #[expect(clippy::option_option, reason = "absent, null or a value, as in JSON")]
+    pub fn canonical(&self) -> Option<Option<usize>> {
+        self.canonical.filter(|to| *to != Some(self.page))
     }
 
     /// The record as a line of JSON.
@@ -222,7 +231,12 @@ impl Record {
             "redirect",
             self.redirect.map(|to| json!(spelled(to, self.spelling))),
         );
-        put("canonical", self.canonical.map(|to| json!(spelled(to, 0))));
+        let canonical = self.canonical.map(|to| json!(to.map(|to| spelled(to, 0))));
+        put("canonical", canonical);
+        put(
+            "kind",
+            self.kind.map(|kind| json!(kind.map(PageKind::name))),
+        );
         put("gone", self.gone.map(Value::from));
         Value::Object(record).to_string()
     }
@@ -304,8 +318,8 @@ pub fn record() -> impl Strategy<Value = Record> {
         prop_oneof![8 => Just(None), 1 => Just(Some(false)), 2 => Just(Some(true))],
         // Few pages, so that aliases lead to aliases, in circles and over more than five.
         proptest::option::weighted(0.2, select(vec![0, 1, 6, 7, 12, 13, 18, 29])),
-        proptest::option::weighted(0.15, page()),
-        number(10_000),
+        proptest::option::weighted(0.15, proptest::option::weighted(0.8, page())),
+        (number(10_000), kind()),
     );
     (
         page(),
@@ -315,8 +329,9 @@ pub fn record() -> impl Strategy<Value = Record> {
         attributes,
     )
         .prop_map(|(page, spelling, outlinks, junk, attributes)| {
-            let (spam, clicks, uncrawled, digest, fetched, gone, redirect, canonical, quality) =
+            let (spam, clicks, uncrawled, digest, fetched, gone, redirect, canonical, last) =
                 attributes;
+            let (quality, kind) = last;
             Record {
                 page,
                 spelling,
@@ -330,9 +345,19 @@ pub fn record() -> impl Strategy<Value = Record> {
                 fetched,
                 redirect,
                 canonical,
+                kind,
                 gone,
             }
         })
+}
+
+/// What a record says that the answer is.
+fn kind() -> impl Strategy<Value = Option<Option<PageKind>>> {
+    use PageKind::{Document, Page, Resource};
+    prop_oneof![
+        8 => Just(None),
+        4 => select(vec![None, Some(Document), Some(Resource), Some(Page)]).prop_map(Some),
+    ]
 }
 
 /// A random batch of at least one record.

@@ -71,14 +71,17 @@ pub fn batch(records: &[Map<String, Value>]) -> RecordBatch {
         let truths = of(field).map(|value| value.and_then(Value::as_bool));
         Arc::new(truths.collect::<BooleanArray>())
     };
-    let mut links = ListBuilder::new(StringBuilder::new());
-    for list in of("outlinks") {
-        let list = list.and_then(Value::as_array);
-        for link in list.into_iter().flatten() {
-            links.values().append_value(link.as_str().unwrap());
+    let texts = |field| -> ArrayRef {
+        let mut texts = ListBuilder::new(StringBuilder::new());
+        for list in of(field) {
+            let list = list.and_then(Value::as_array);
+            for text in list.into_iter().flatten() {
+                texts.values().append_value(text.as_str().unwrap());
+            }
+            texts.append(list.is_some());
         }
-        links.append(list.is_some());
-    }
+        Arc::new(texts.finish())
+    };
     let clicks = of("clicks").map(|value| value.and_then(Value::as_i64));
     let uncrawled = of("uncrawled_outlinks").map(|value| value.and_then(Value::as_u64));
     let uncrawled = uncrawled.map(|value| value.map(|value| u32::try_from(value).unwrap()));
@@ -98,7 +101,7 @@ pub fn batch(records: &[Map<String, Value>]) -> RecordBatch {
     let columns: [(&str, ArrayRef); RECORD_FIELDS.len()] = [
         ("fetched", Arc::new(times.with_timezone("UTC"))),
         ("url", text("url")),
-        ("outlinks", Arc::new(links.finish())),
+        ("outlinks", texts("outlinks")),
         ("spam", truth("spam")),
         ("gone", truth("gone")),
         ("clicks", Arc::new(clicks.collect::<Int64Array>())),
@@ -110,10 +113,13 @@ pub fn batch(records: &[Map<String, Value>]) -> RecordBatch {
         ("digest", text("digest")),
         ("redirect", text("redirect")),
         ("canonical", text("canonical")),
+        ("kind", text("kind")),
         ("status", text("status")),
         ("failures", Arc::new(failures.collect::<UInt32Array>())),
         ("failing_since", text("failing_since")),
         ("failed", text("failed")),
+        ("failed_before", texts("failed_before")),
+        ("changed", text("changed")),
         ("observed_days", number("observed_days")),
         ("new_links", number("new_links")),
         ("seed", text("seed")),

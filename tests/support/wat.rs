@@ -8,7 +8,9 @@ use flate2::write::GzEncoder;
 use proptest::prelude::*;
 use proptest::sample::select;
 use seedbank::engine::ingest::Format;
-use seedbank::ingest::{Event, Input, Naming, Position, ReadError, ReadSummary, read_batch};
+use seedbank::ingest::{
+    Event, Input, Naming, Position, ReadError, ReadOptions, ReadSummary, read_batch,
+};
 use seedbank::watch::Unwatched;
 use serde_json::{Map, Value, json};
 use url::Url;
@@ -77,6 +79,13 @@ impl Capture {
         }
     }
 
+    const fn media_type(&self) -> &'static str {
+        match self.html {
+            Some(_) => "text/html",
+            None => "application/pdf",
+        }
+    }
+
     /// The metadata of the response.
     pub fn response(&self) -> Value {
         let mut head = json!({
@@ -92,7 +101,7 @@ impl Capture {
         let mut response = json!({
             "Response-Message": {"Status": self.status.to_string(), "Version": "HTTP/1.1", "Reason": ""},
             "Headers-Length": "317",
-            "Headers": {"Date": "Sun, 19 May 2019 07:24:27 GMT", "Content-Type": "text/html"},
+            "Headers": {"Date": "Sun, 19 May 2019 07:24:27 GMT", "Content-Type": self.media_type()},
         });
         if let Some(digest) = &self.digest {
             if in_head {
@@ -157,6 +166,9 @@ impl Capture {
         }
         if let Some(digest) = &self.digest {
             record["digest"] = json!(digest);
+        }
+        if self.html.is_none() {
+            record["kind"] = json!("document");
         }
         if let Some(html) = &self.html {
             let base = html
@@ -365,19 +377,23 @@ pub type Events = Vec<(Position, Event)>;
 
 /// What is read of a file.
 pub fn read(bytes: &[u8], format: &Format) -> (Result<ReadSummary, ReadError<Infallible>>, Events) {
+    read_with(bytes, format, Naming::default().into())
+}
+
+/// What a file holds, read with these options.
+pub fn read_with(
+    bytes: &[u8],
+    format: &Format,
+    options: ReadOptions,
+) -> (Result<ReadSummary, ReadError<Infallible>>, Events) {
     let folder = super::scratch();
     let path = folder.path().join("a.warc.wat.gz");
     std::fs::write(&path, bytes).unwrap();
     let mut events = Vec::new();
     let mut sources = format.sources(&[Input::File(path)]);
-    let summary = read_batch(
-        &mut sources,
-        Naming::default(),
-        &Unwatched,
-        &mut |at, event| {
-            events.push((at, event));
-            Ok(())
-        },
-    );
+    let summary = read_batch(&mut sources, options, &Unwatched, &mut |at, event| {
+        events.push((at, event));
+        Ok(())
+    });
     (summary, events)
 }

@@ -88,6 +88,7 @@ pub(super) fn list_lines(list: &ListView) -> String {
     for seed in list.absent.iter().take(SHOWN) {
         let why = match seed.why {
             AbsentReason::Alias => "an alias of another page",
+            AbsentReason::Resource => "a resource",
             AbsentReason::Gone => "gone",
             AbsentReason::Spam => "spam",
             AbsentReason::Unlinked => "unlinked",

@@ -70,6 +70,12 @@ pub(super) fn line(hint: &Hint) -> Option<String> {
         }
         Hint::ConvertToRecords(seen) => return Some(sentence(seen)),
         Hint::RaiseMemory => "raise --memory, or write the table in smaller row groups or batches",
+        Hint::NameColumns => {
+            "use --columns to say which columns are which fields, such as --columns url=Source,outlinks=Destination (one link per row), or --columns 'url=Address,outlinks=Links,split=|'"
+        }
+        Hint::KeepTruncated => {
+            "fetch or copy the file again, or use --truncated keep to take the complete records before its end (not in a snapshot)"
+        }
         Hint::Expand => {
             "check where the file came from; if it is genuine, decompress it first, or convert it to JSON Lines"
         }
@@ -328,33 +334,29 @@ pub(super) fn sentence(input: &DetectedInput) -> String {
             (text, ExtractFiles("unzip -d FOLDER"))
         }
         DetectedFormat::SevenZip => ("is a 7z archive", Extract("7z e -so")),
+        DetectedFormat::Rar => ("is a RAR archive", Extract("unrar p -inul")),
+        DetectedFormat::Cpio => (
+            "is a cpio archive; extract it first",
+            Convert("cpio -i --to-stdout"),
+        ),
+        DetectedFormat::Hosts => (
+            "is a list of hosts; expected URLs",
+            Convert("sed 's|^|http://|; s|$|/|'"),
+        ),
+        DetectedFormat::JsonValues => (
+            "is a JSON array of other values than objects; expected records",
+            Convert("jq -c '.[] | {url: .}'"),
+        ),
         DetectedFormat::Tar => ("is a tar archive; extract it first", Convert("tar -xO")),
         DetectedFormat::GzipInside => (TWICE, Convert("gzip -dc")),
         DetectedFormat::ZstdInside => (TWICE, Convert("zstd -dc")),
-        DetectedFormat::Xz => (
-            "is compressed with xz; expected plain, gzip or zstd input",
-            Convert("xz -dc"),
-        ),
-        DetectedFormat::Bzip2 => (
-            "is compressed with bzip2; expected plain, gzip or zstd input",
-            Convert("bzip2 -dc"),
-        ),
-        DetectedFormat::Lz4 => (
-            "is compressed with LZ4; expected plain, gzip or zstd input",
-            Convert("lz4 -dc"),
-        ),
-        DetectedFormat::Utf16 => (
-            "is UTF-16 text; expected UTF-8",
-            Convert("iconv -f UTF-16 -t UTF-8"),
-        ),
-        DetectedFormat::Utf32 => (
-            "is UTF-32 text; expected UTF-8",
-            Convert("iconv -f UTF-32 -t UTF-8"),
-        ),
-        DetectedFormat::JsonStrings => (
-            "has one JSON string per line; expected JSON objects",
-            Convert("jq -c '{url: .}'"),
-        ),
+        DetectedFormat::OtherLinks(name) => {
+            let command = piped(input, &format!("jq -c '.outlinks = .{name}'"), TAKE);
+            return format!(
+                "{} has links in the field {name}, which records call outlinks: `{command}`, or --input jsonl to ignore them",
+                escape_controls(&input.file)
+            );
+        }
         DetectedFormat::LinksBySpace => {
             let command = piped(
                 input,
@@ -366,13 +368,16 @@ pub(super) fn sentence(input: &DetectedInput) -> String {
                 escape_controls(&input.file)
             );
         }
-        other => (without_command(other), Advice::None),
+        other => converted(other).map_or_else(
+            || (without_command(other), Advice::None),
+            |(description, command)| (description, Convert(command)),
+        ),
     };
     let advice = match advice {
         Advice::None => String::new(),
         Input(format) => format!("; omit --input, or use --input {format}"),
         InputWithHeader(format) => format!(
-            "; to read it, its first line must name the columns, including `url`; omit --input, or use --input {format}"
+            "; to read it, its first line must name the columns, including `url`, or --columns must say which column is which field (--columns url=NAME,outlinks=NAME); omit --input, or use --input {format}"
         ),
         Convert(command) => format!(": `{}`", piped(input, command, TAKE)),
         Extract(command) => format!(
@@ -386,6 +391,35 @@ pub(super) fn sentence(input: &DetectedInput) -> String {
         ),
     };
     format!("{} {description}{advice}", escape_controls(&input.file))
+}
+
+/// Returns what a compression or an encoding is, and the command that converts it; `None` for anything else.
+const fn converted(input: DetectedFormat) -> Option<(&'static str, &'static str)> {
+    match input {
+        DetectedFormat::Xz => Some((
+            "is compressed with xz; expected plain, gzip or zstd input",
+            "xz -dc",
+        )),
+        DetectedFormat::Bzip2 => Some((
+            "is compressed with bzip2; expected plain, gzip or zstd input",
+            "bzip2 -dc",
+        )),
+        DetectedFormat::Lz4 => Some((
+            "is compressed with LZ4; expected plain, gzip or zstd input",
+            "lz4 -dc",
+        )),
+        DetectedFormat::Utf16 => {
+            Some(("is UTF-16 text; expected UTF-8", "iconv -f UTF-16 -t UTF-8"))
+        }
+        DetectedFormat::Utf32 => {
+            Some(("is UTF-32 text; expected UTF-8", "iconv -f UTF-32 -t UTF-8"))
+        }
+        DetectedFormat::JsonStrings => Some((
+            "has one JSON string per line; expected JSON objects",
+            "jq -c '{url: .}'",
+        )),
+        _ => None,
+    }
 }
 
 const TWICE: &str = "is compressed twice; only one layer is decompressed automatically";
@@ -409,6 +443,13 @@ const fn without_command(input: DetectedFormat) -> &'static str {
         }
         DetectedFormat::SitemapIndex => {
             "is a sitemap index, and the sitemaps that it lists are not fetched automatically; fetch them and give them without --input"
+        }
+        DetectedFormat::Robots => {
+            "is a robots.txt, which names no pages; fetch the sitemaps that it names and give them without --input"
+        }
+        DetectedFormat::Image => "is an image; expected page records, one JSON object per line",
+        DetectedFormat::Text => {
+            "is text in no known format; expected page records, one JSON object per line, a list of URLs, or a table whose first line names its columns; --help names all formats"
         }
         DetectedFormat::Opml => {
             "is OPML, a list of feeds, which are not fetched automatically; fetch them and give them without --input"
@@ -586,7 +627,7 @@ mod tests {
             limit: 1.0,
             bad: Box::new(BadRecords {
                 count: 100_001,
-                records: 200_000,
+                records: 300_000,
                 reasons: [(RejectReason::MissingUrl, 100_001)].into(),
                 first: None,
                 file: Some("bad.jsonl".into()),
@@ -596,7 +637,7 @@ mod tests {
         });
         assert!(
             text.ends_with(
-                "100001 of 200000 records are bad, expected at most 1 %: missing_url 100001"
+                "100001 of 300000 records are bad, expected at most 1 %: missing_url 100001"
             ),
             "{text}"
         );

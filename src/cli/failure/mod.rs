@@ -199,10 +199,12 @@ impl CliError {
     /// Returns the advice for this kind of error.
     fn own_hint(&self) -> Option<String> {
         match self {
-            Self::Engine(EngineError::Input(InputError::Damaged { .. })) => Some(
-                "the file may be incomplete; compare its size with that of the original, and copy it again"
-                    .to_owned(),
-            ),
+            Self::Engine(EngineError::Input(error @ InputError::Damaged { .. }))
+                if !error.is_truncated() =>
+            {
+                let advice = "the file may be incomplete; compare its size with that of the original, and copy it again";
+                Some(advice.to_owned())
+            }
             Self::Engine(e) => hints::line(&e.hint()?),
             Self::UnknownPlan { plans, .. } => {
                 Some(format!("the bank has the plans {}", plans.join(", ")))

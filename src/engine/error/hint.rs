@@ -21,11 +21,15 @@ pub enum Hint {
     FixRecords(Box<BadRecords>),
     /// Fix the input, or give its [`format`](crate::engine::IngestRequest::format).
     FixOrSetFormat(Box<BadRecords>),
+    /// Name the [`columns`](crate::engine::IngestRequest::columns) of the table.
+    NameColumns,
     /// Convert the input, which is in another format, to records.
     ConvertToRecords(DetectedInput),
     /// Ingest with more [`memory`](crate::engine::IngestRequest::memory), or write the input in smaller
     /// parts.
     RaiseMemory,
+    /// Fetch the input again, or [keep](crate::engine::ingest::Truncated) its records before its end.
+    KeepTruncated,
     /// Check where the input came from; if it is genuine, decompress it, or convert it to JSON Lines.
     Expand,
     /// The advice about a remote file.

@@ -376,11 +376,18 @@ impl EngineError {
             })) => Hint::Reported(hint.clone()),
             Self::Store(e) => Hint::Store(e.hint()?),
             Self::Input(InputError::NotRecords(seen)) => Hint::ConvertToRecords(seen.clone()),
+            Self::Input(InputError::Columns(_)) => Hint::NameColumns,
             Self::Input(InputError::TooMuchMemory { .. }) => Hint::RaiseMemory,
             Self::Input(InputError::Expansion { .. }) => Hint::Expand,
+            Self::Input(error) if error.is_truncated() => Hint::KeepTruncated,
             Self::Input(InputError::LongPath { .. }) => Hint::OnePathPerLine,
-            Self::TooManyRejects { bad, .. } => Hint::FixRecords(bad.clone()),
-            Self::MostlyRejected { bad } => Hint::FixOrSetFormat(bad.clone()),
+            // If most records are bad, the format is wrong, and a higher limit does not help.
+            Self::TooManyRejects { bad, .. } if bad.count <= bad.records / 2 => {
+                Hint::FixRecords(bad.clone())
+            }
+            Self::TooManyRejects { bad, .. } | Self::MostlyRejected { bad } => {
+                Hint::FixOrSetFormat(bad.clone())
+            }
             Self::EmptySnapshot => Hint::CheckExport,
             Self::TooMuchLost(loss) => {
                 let least = loss.least_limit.to_string();

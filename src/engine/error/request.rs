@@ -22,6 +22,11 @@ pub enum RequestError {
     /// A record was pushed to a batch that has already failed.
     #[error("the batch has already failed; begin another one")]
     BatchEnded,
+    /// A snapshot, and inputs that may be truncated.
+    #[error(
+        "truncated inputs cannot be kept in a snapshot, since pages after their ends would become gone; ingest them as a delta"
+    )]
+    TruncatedSnapshot,
     /// A search for an empty text.
     #[error("expected a URL, a site, or a part of one, found an empty text")]
     NothingToFind,

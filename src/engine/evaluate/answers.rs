@@ -87,8 +87,10 @@ pub enum AbsentReason {
     Spam,
     /// The page never had a record and is no longer linked.
     Unlinked,
-    /// The page redirects to another one, or names another one as canonical.
+    /// The page redirects to another one.
     Alias,
+    /// It is a resource, such as a script or an image.
+    Resource,
     /// The bank has no such page.
     NotInBank,
     /// The entry is not a page URL.

@@ -505,7 +505,10 @@ impl<'a> KnownWeb<'a> {
                 let value = |state: &PageState| match state {
                     PageState::Crawled => Value::units(1).0,
                     PageState::Known => VALUE_KNOWN,
-                    PageState::Gone | PageState::Unlinked | PageState::Alias => 0,
+                    PageState::Gone
+                    | PageState::Unlinked
+                    | PageState::Alias
+                    | PageState::Resource => 0,
                 };
                 let values = self.known.states.iter().map(value).collect();
                 self.selected(values, choice, watch)?
@@ -1024,7 +1027,7 @@ impl Reader {
 const fn was_fetched(state: PageState) -> bool {
     matches!(
         state,
-        PageState::Crawled | PageState::Gone | PageState::Alias
+        PageState::Crawled | PageState::Gone | PageState::Alias | PageState::Resource
     )
 }
 

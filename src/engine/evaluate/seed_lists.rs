@@ -92,7 +92,8 @@ impl Resolver {
             AbsentReason::Gone
             | AbsentReason::Spam
             | AbsentReason::Unlinked
-            | AbsentReason::Alias => {
+            | AbsentReason::Alias
+            | AbsentReason::Resource => {
                 self.view.dead += 1;
             }
             AbsentReason::NotInBank | AbsentReason::NoUrl => self.view.unknown += 1,
@@ -174,6 +175,7 @@ fn dead(seed: &PageRecord, plan: &ResolvedPlan) -> Option<AbsentReason> {
         Ineligible::Gone => Some(AbsentReason::Gone),
         Ineligible::Unlinked => Some(AbsentReason::Unlinked),
         Ineligible::Alias => Some(AbsentReason::Alias),
+        Ineligible::Resource => Some(AbsentReason::Resource),
         Ineligible::Spam => Some(AbsentReason::Spam),
         // A page that is linked to may be crawled again.
         Ineligible::NotCrawled | Ineligible::Policy(_) => None,
@@ -241,6 +243,7 @@ fn resolve_url(current: &CurrentState, url: &str) -> Result<ResolvedUrl, EngineE
         PageState::Gone => ResolvedUrl::Absent(AbsentReason::Gone),
         PageState::Unlinked => ResolvedUrl::Absent(AbsentReason::NotInBank),
         PageState::Alias => ResolvedUrl::Absent(AbsentReason::Alias),
+        PageState::Resource => ResolvedUrl::Absent(AbsentReason::Resource),
     })
 }
 

@@ -17,11 +17,11 @@ use crate::engine::processes::Processes;
 use crate::engine::request_topic::RequestTopic;
 use crate::engine::site_owners::OtherOwners;
 use crate::engine::{EngineError, Result};
-use seedbank_algorithms::page::{AliasBy, PageId, RowId, SiteId};
+use seedbank_algorithms::page::{PageId, PageKind, RowId, SiteId};
 use seedbank_algorithms::yields::Yield;
 use seedbank_formats::clock::time;
 use seedbank_formats::ingest::{self, MAX_LINE, Record, SiteMode, digest_text};
-use seedbank_store::aliases::{Alias, AliasLinks, AliasRecord};
+use seedbank_store::aliases::{AliasLinks, AliasRecord};
 use seedbank_store::links::LinkKey;
 use seedbank_store::records::{Failures, PageField, PageRecord, PageState};
 use seedbank_store::{
@@ -104,7 +104,8 @@ impl Gathered {
     fn targets(&self) -> impl Iterator<Item = PageId> {
         let aliases = self.pages.iter().filter_map(|page| page.alias);
         let links = self.links.iter().chain(self.rows.values().flatten());
-        links.copied().chain(aliases.map(|alias| alias.to))
+        let canonicals = self.pages.iter().filter_map(|page| page.record.canonical);
+        links.copied().chain(aliases).chain(canonicals)
     }
 }
 
@@ -396,7 +397,7 @@ pub(super) struct Page {
     pub(super) links: Range<usize>,
     /// Row whose targets are also outlinks.
     pub(super) row: Option<u32>,
-    pub(super) alias: Option<Alias>,
+    pub(super) alias: Option<PageId>,
     pub(super) failures: Option<Failures>,
     /// What its fetches brought, if it was fetched twice or more.
     pub(super) sums: Option<Yield>,
@@ -434,9 +435,12 @@ pub(super) fn records(
             record = record.sums(sums);
         }
     }
+    if let Some(at) = stored.changed {
+        record = record.changed(time(at));
+    }
     if let Some(failures) = page.failures {
-        let (since, last) = (time(failures.since), time(failures.last));
-        record = record.failures(failures.count, failures.status, since, last);
+        let earlier = failures.earlier().map(time);
+        record = record.failures(failures.status, time(failures.last), earlier);
     }
     match stored.state {
         PageState::Unlinked => return Ok(Vec::new()),
@@ -454,16 +458,15 @@ pub(super) fn records(
                 u64::from(stored.digest.is_some() || stored.fetched.is_some());
         }
         PageState::Alias => counts.aliases += 1,
+        PageState::Resource => counts.resources += 1,
         PageState::Crawled => counts.crawled += 1,
     }
     counts.digests += u64::from(stored.digest.is_some() && stored.state != PageState::Known);
-    let mut record = with_fields(record, stored, fetched, outlinks, counts);
-    if let Some(alias) = page.alias {
-        let to = urls.get(alias.to)?;
-        record = match alias.by {
-            AliasBy::Redirect => record.redirect(to),
-            AliasBy::Canonical => record.canonical(to),
-        };
+    let canonical = stored.canonical.map(|to| urls.get(to)).transpose()?;
+    let links = (outlinks, canonical);
+    let mut record = with_fields(record, stored, fetched, links, counts);
+    if let Some(to) = page.alias {
+        record = record.redirect(urls.get(to)?);
     }
     let mut records = vec![record];
     let gone = stored
@@ -474,11 +477,9 @@ pub(super) fn records(
     for at in earlier.iter().rev() {
         let record = Record::new(url).fetched(time(*at));
         // There is no other field of a time at which the page was gone, unless a fetch of the same second found it.
-        if PageField::ALL[..6]
-            .iter()
-            .any(|of| stored.time_of(*of) == Some(*at))
-        {
-            records.push(with_fields(record, stored, Some(*at), outlinks, counts));
+        let mut fields = PageField::ALL.iter().filter(|of| **of != PageField::Gone);
+        if fields.any(|of| stored.time_of(*of) == Some(*at)) {
+            records.push(with_fields(record, stored, Some(*at), links, counts));
         }
     }
     records.extend(gone.map(|at| Record::new(url).fetched(time(at)).gone()));
@@ -491,18 +492,35 @@ fn with_fields(
     mut record: Record,
     stored: &PageRecord,
     at: Option<u64>,
-    outlinks: &[&str],
+    (outlinks, canonical): (&[&str], Option<&str>),
     counts: &mut Counts,
 ) -> Record {
     let has = |field| at.is_none() || stored.time_of(field) == at;
-    if stored.state == PageState::Crawled && has(PageField::Outlinks) {
+    let is_crawled = stored.state == PageState::Crawled;
+    let has_links = is_crawled && has(PageField::Outlinks);
+    if has_links {
         counts.links += outlinks.len() as u64;
-        record = record.outlinks(outlinks.iter().copied());
+        record = record.exact_outlinks(outlinks.iter().copied());
+    }
+    // Links say that there is no canonical page.
+    match canonical {
+        _ if !is_crawled || !has(PageField::Canonical) => {}
+        Some(to) => record = record.canonical(to),
+        None if has_links || at.is_none() => {}
+        None => record = record.no_canonical(),
+    }
+    if is_crawled || stored.state == PageState::Resource {
+        // Links say that it is a page.
+        record = match stored.kind {
+            kind if has(PageField::Kind) && kind != PageKind::Page => record.kind(kind),
+            _ if has(PageField::Kind) || has_links => record,
+            _ => record.same_kind(),
+        };
     }
     if let Some(spam) = stored.spam_given.filter(|_| has(PageField::Spam)) {
         record = record.spam(spam);
     }
-    if has(PageField::Clicks) && (stored.clicks > 0 || at.is_some()) {
+    if has(PageField::Clicks) && stored.is_stated(PageField::Clicks) {
         record = record.clicks(stored.clicks);
     }
     match stored
@@ -510,14 +528,18 @@ fn with_fields(
         .filter(|_| has(PageField::UncrawledOutlinks))
     {
         Some(count) => record = record.uncrawled_outlinks(count.into()),
-        None if at.is_some() && has(PageField::UncrawledOutlinks) => {
+        None if has(PageField::UncrawledOutlinks)
+            && stored.is_stated(PageField::UncrawledOutlinks) =>
+        {
             record = record.count_uncrawled_outlinks();
         }
         None => {}
     }
     match stored.quality_given.filter(|_| has(PageField::Quality)) {
         Some(steps) => record = record.quality(quality(steps)),
-        None if at.is_some() && has(PageField::Quality) => record = record.no_quality(),
+        None if has(PageField::Quality) && stored.is_stated(PageField::Quality) => {
+            record = record.no_quality();
+        }
         None => {}
     }
     // A digest would turn a known page into a crawled one.

@@ -6,7 +6,8 @@
 //! | page | record |
 //! | --- | --- |
 //! | crawled | its outlinks as its records gave them, and its attributes |
-//! | an alias | `redirect` or `canonical`, and its attributes |
+//! | an alias | `redirect`, and its attributes |
+//! | a resource | `kind`, and its attributes |
 //! | known from a record of its own | its attributes |
 //! | known only as the target of links or aliases | none: the link recreates it |
 //! | gone | `gone` |

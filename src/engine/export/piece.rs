@@ -150,6 +150,8 @@ pub struct ExportReport {
     pub gone: u64,
     /// Records of aliases.
     pub aliases: u64,
+    /// Records of resources.
+    pub resources: u64,
     /// Records of earlier times: of the fields of pages that their last records do not state, and of pages that were gone.
     pub earlier: u64,
     /// Pages without a record: known only as the target of links or aliases.
@@ -183,6 +185,7 @@ impl ExportReport {
             known: counts.known,
             gone: counts.gone,
             aliases: counts.aliases,
+            resources: counts.resources,
             earlier: counts.earlier,
             without_record: counts.without_record,
             links: counts.links,
@@ -207,6 +210,7 @@ pub(super) struct Counts {
     pub(super) known: u64,
     pub(super) gone: u64,
     pub(super) aliases: u64,
+    pub(super) resources: u64,
     pub(super) earlier: u64,
     pub(super) without_record: u64,
     pub(super) links: u64,
@@ -218,7 +222,7 @@ pub(super) struct Counts {
 
 impl Counts {
     const fn pages_with_record(&self) -> u64 {
-        self.crawled + self.known + self.gone + self.aliases
+        self.crawled + self.known + self.gone + self.aliases + self.resources
     }
 
     /// Returns the number of pages as the bank counts them.
@@ -227,12 +231,13 @@ impl Counts {
     }
 
     /// Returns all counts.
-    const fn all(&mut self) -> [&mut u64; 11] {
+    const fn all(&mut self) -> [&mut u64; 12] {
         let Self {
             crawled,
             known,
             gone,
             aliases,
+            resources,
             earlier,
             without_record,
             links,
@@ -246,6 +251,7 @@ impl Counts {
             known,
             gone,
             aliases,
+            resources,
             earlier,
             without_record,
             links,

@@ -22,24 +22,22 @@ use super::pieces::PageInput;
 use crate::engine::Result;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::aliases::{
-    Alias, AliasLinks, AliasRecord, AliasReference, MAX_CHAIN, resolve_alias,
-};
+use seedbank_store::aliases::{AliasLinks, AliasRecord, AliasReference, MAX_CHAIN, resolve_alias};
 use seedbank_store::links::LinkKey;
 use seedbank_store::{Changes, Store, StoreError, tables};
 
 /// Old and new alias of a page.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Change {
-    old: Option<Alias>,
-    new: Option<Alias>,
+    old: Option<PageId>,
+    new: Option<PageId>,
 }
 
 /// What a batch contains about a page that is an alias or becomes one.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct AliasInput {
     /// The alias that its record makes it.
-    alias: Option<Alias>,
+    alias: Option<PageId>,
     /// Whether it has a record, and whether the record decides if the page is an alias: it makes
     /// the page an alias, crawled or gone.
     has_record: bool,
@@ -63,7 +61,7 @@ impl AliasInput {
     /// Returns the alias that the page is after the batch, by the same rules as its state
     /// ([`super::canonical`]): attributes alone do not end an alias, but a page that only lists
     /// contain is crawled.
-    fn after(&self, old: Option<Alias>) -> Option<Alias> {
+    fn after(&self, old: Option<PageId>) -> Option<PageId> {
         match self {
             Self {
                 is_decided: true,
@@ -86,7 +84,7 @@ pub(super) struct Aliases<'a> {
     /// Whether the bank has any aliases. If not, nothing is looked up.
     pub(super) any: bool,
     /// Aliases of the bank that the batch names, as a page or as a target.
-    named: BTreeMap<PageId, Alias>,
+    named: BTreeMap<PageId, PageId>,
     /// Pages that the batch names, as a page or as a target, and that linked to an alias.
     linking: RoaringTreemap,
     /// Input about aliases of the bank, and about pages that records make aliases.
@@ -105,7 +103,7 @@ pub struct AliasCounts {
     pub became: u64,
     /// Aliases that became pages or gone.
     pub ended: u64,
-    /// Aliases that now lead nowhere: in a circle, or over more than five others.
+    /// Aliases that now lead nowhere: in a circle, or over more than twenty others.
     pub cut: u64,
 }
 
@@ -160,9 +158,7 @@ impl<'a> Aliases<'a> {
         target: Option<PageId>,
     ) {
         let alias = match (piece, target) {
-            (PageInput::Record(update), Some(to)) if !update.gone => {
-                update.alias.map(|by| Alias { to, by })
-            }
+            (PageInput::Record(update), Some(to)) if !update.gone => update.alias.then_some(to),
             _ => None,
         };
         if alias.is_none() && !self.named.contains_key(&page) {
@@ -171,7 +167,10 @@ impl<'a> Aliases<'a> {
         let input = self.inputs.entry(page).or_default();
         match piece {
             // They decide nothing, and their time is not that of the record.
-            PageInput::Failures(_) | PageInput::Origin(_) => {
+            PageInput::Failures(_)
+            | PageInput::Origin(_)
+            | PageInput::Canonical(_)
+            | PageInput::SameContent { .. } => {
                 input.has_record = true;
             }
             PageInput::Record(update) => {
@@ -289,7 +288,7 @@ impl<'a> Aliases<'a> {
         let mut new_in: BTreeMap<PageId, Vec<PageId>> = BTreeMap::new();
         for (page, change) in &self.changes {
             if let Some(alias) = change.new {
-                new_in.entry(alias.to).or_default().push(*page);
+                new_in.entry(alias).or_default().push(*page);
             }
         }
         let mut found: BTreeSet<PageId> = self.changes.keys().copied().collect();
@@ -335,7 +334,7 @@ impl<'a> Aliases<'a> {
     /// Returns the page to which a page led before the batch; `None` if it was not an alias.
     fn before(&self, page: PageId) -> Result<Option<PageId>, StoreError> {
         match self.changes.get(&page) {
-            Some(change) => Ok(change.old.map(|alias| alias.to)),
+            Some(change) => Ok(change.old),
             None => self.unchanged(page),
         }
     }
@@ -343,7 +342,7 @@ impl<'a> Aliases<'a> {
     /// Returns the page to which a page leads after the batch; `None` if it is not an alias.
     fn after(&self, page: PageId) -> Result<Option<PageId>, StoreError> {
         match self.changes.get(&page) {
-            Some(change) => Ok(change.new.map(|alias| alias.to)),
+            Some(change) => Ok(change.new),
             None => self.unchanged(page),
         }
     }
@@ -353,11 +352,10 @@ impl<'a> Aliases<'a> {
         if !self.any {
             return Ok(None);
         }
-        let alias = match self.named.get(&page) {
-            Some(alias) => Some(*alias),
-            None => self.store.alias(page)?,
-        };
-        Ok(alias.map(|alias| alias.to))
+        match self.named.get(&page) {
+            Some(to) => Ok(Some(*to)),
+            None => self.store.alias(page),
+        }
     }
 
     /// Whether a page is an alias after the batch. `was` tells whether it was one before.
@@ -382,8 +380,8 @@ impl<'a> Aliases<'a> {
         Ok(None)
     }
 
-    /// Returns the alias that a page is after the batch, for pages that the batch names or changes.
-    pub(super) fn alias(&self, page: PageId) -> Option<Alias> {
+    /// Returns the page to which a page redirects after the batch, for pages that the batch names or changes.
+    pub(super) fn alias(&self, page: PageId) -> Option<PageId> {
         match self.changes.get(&page) {
             Some(change) => change.new,
             None => self.named.get(&page).copied(),

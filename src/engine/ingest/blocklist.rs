@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{EngineError, Result};
-use seedbank_formats::ingest::{Event, Interner, UrlNumber};
+use seedbank_formats::ingest::{Attribute, Event, Interner, UrlNumber};
 use seedbank_store::records::{BlocklistEntry, Meta};
 use seedbank_store::tables::{self, MetaKey};
 use seedbank_store::{Changes, Hash128, Store, StoreError};
@@ -140,9 +140,12 @@ impl Blocklist {
         let left_out = match &mut event {
             Event::Record(record) => {
                 // The record's target is dropped, as for a redirect to an invalid URL.
-                if record.alias.as_ref().is_some_and(|(to, _)| is_blocked(to)) {
+                if record.redirect.as_ref().is_some_and(is_blocked) {
                     self.counts.links += 1;
-                    record.alias = None;
+                    record.redirect = None;
+                }
+                if matches!(&record.canonical, Attribute::Given(to) if is_blocked(to)) {
+                    record.canonical = Attribute::Removed;
                 }
                 if let Some(origin) = &mut record.origin {
                     origin.seed = origin.seed.filter(|seed| !is_blocked(seed));
@@ -167,7 +170,12 @@ impl Blocklist {
             }
             Event::Page(page) => is_blocked(&page.url),
             Event::Site(site) => self.has_site(&site.site),
-            Event::Link { .. } | Event::Outlink { .. } | Event::Rejected(_) => false,
+            Event::Seen(page) if is_blocked(page) => return None,
+            Event::Link { .. }
+            | Event::Outlink { .. }
+            | Event::Seen(_)
+            | Event::Rejected(_)
+            | Event::BadField(_) => false,
         };
         self.counts.records += u64::from(left_out);
         (!left_out).then_some(event)

@@ -11,7 +11,7 @@ use super::page_fields::MergedRecords;
 use super::pieces::{self, FailedRun};
 use super::pieces::{Gaps, Origin, PageInput, PageUpdate, put_input, take_input};
 use crate::engine::{EngineError, Result};
-use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::page::{PageId, PageKind};
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::{self, Sorted};
 
@@ -100,14 +100,21 @@ impl CanonicalRecords {
         let mut listed = Vec::new();
         let mut failures = Vec::new();
         let mut origins = Vec::new();
+        let mut canonicals = Vec::new();
         while let Some((key, mut value)) = self.parts.next_under(&of_page)? {
             let of_key = key.last_chunk().map_or(0, |at| u64::from_be_bytes(*at));
             let input = seedbank_store::unpack(take_input(&mut value)?)?;
-            let of_piece = Gaps::new(value).map(PageId);
+            let mut of_piece = Gaps::new(value).map(PageId);
             match input {
                 PageInput::Failures(run) => failures.push(run),
                 PageInput::Origin(origin) => origins.push((of_key, origin)),
+                PageInput::Canonical(order) => {
+                    let to = of_piece.next();
+                    canonicals.push((of_key, to.map(|to| (order, to))));
+                }
                 PageInput::Record(update) => records.push((update, of_key, of_piece.collect())),
+                // Their answers are records.
+                PageInput::SameContent { .. } => {}
                 PageInput::Links => {
                     is_listed = true;
                     has_listed_links = true;
@@ -130,15 +137,20 @@ impl CanonicalRecords {
                 // A snapshot contains the whole state, including the links of a page that has none.
                 links: self.snapshot,
                 crawled: true,
+                kind: Some(PageKind::Page),
                 ..attributes.finish(true).0
             },
         };
         if is_listed && !has_own {
             update.crawled = true;
+            update.kind = update.kind.or(Some(PageKind::Page));
             if has_listed_links {
                 update.links = true;
                 targets = listed;
             }
+        }
+        if !canonicals.is_empty() {
+            update.add_canonicals(order, canonicals.into_iter());
         }
         // Lists have no fetch times.
         let has_time = is_only_failed || order > 0 && (has_own || !is_listed);
@@ -160,7 +172,7 @@ impl CanonicalRecords {
 }
 
 /// Merges the records of a page: the record that states what all do, its time and its targets.
-fn merged(
+pub(super) fn merged(
     mut records: Vec<(PageUpdate, u64, Vec<PageId>)>,
 ) -> (Option<PageUpdate>, u64, Vec<PageId>) {
     let is_plain = |update: &PageUpdate| !update.gone && update.times.is_empty();

@@ -125,12 +125,13 @@ pub(super) fn group<const N: usize>(key: &[u8]) -> Result<[u8; N]> {
 
 // Changes of pages as targets of links, between passes.
 
-const STATES: [PageState; 5] = [
+const STATES: [PageState; 6] = [
     PageState::Known,
     PageState::Crawled,
     PageState::Gone,
     PageState::Unlinked,
     PageState::Alias,
+    PageState::Resource,
 ];
 
 pub(super) fn state_byte(state: Option<PageState>) -> u8 {
@@ -140,7 +141,8 @@ pub(super) fn state_byte(state: Option<PageState>) -> u8 {
         Some(PageState::Gone) => 2,
         Some(PageState::Unlinked) => 3,
         Some(PageState::Alias) => 4,
-        None => 5,
+        Some(PageState::Resource) => 5,
+        None => 6,
     }
 }
 

@@ -65,6 +65,8 @@ pub(super) enum Stream {
     Numbers,
     /// Records by page.
     Records,
+    /// Pages whose content fetches of other pages found.
+    SameContent,
     /// Stale records.
     Stale,
     /// Changes of pages as targets.
@@ -81,7 +83,7 @@ impl Stream {
     const fn route(self) -> Route {
         match self {
             Self::Urls | Self::Sources | Self::Sites => Route::SiteName,
-            Self::Records | Self::Targets | Self::Citers => Route::Site,
+            Self::Records | Self::SameContent | Self::Targets | Self::Citers => Route::Site,
             Self::Numbers => Route::Portion,
             Self::Rejects | Self::Stale | Self::PageSet | Self::Changes => Route::Coordinator,
         }

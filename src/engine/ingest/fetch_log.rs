@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::events::Bytes;
 use super::exchange::Exchange;
 use super::fetch_times::FetchTimes;
+use super::page_fields::is_undated;
 use super::pieces::{Origin, PageUpdate, origin_of};
 use crate::engine::Result;
 use seedbank_algorithms::page::{PageId, SiteId};
@@ -212,11 +213,26 @@ fn undone_before(store: &Store, last: BatchId) -> Result<Option<BatchId>, StoreE
     })
 }
 
+/// Whether an update and the page before it describe one fetch: one is of a list of links without times, the other of a log
+/// without links, at most a day apart.
+pub(super) fn is_same_fetch(old: &PageRecord, update: &PageUpdate) -> bool {
+    let Some((before, now)) = old.fetched.zip(update.fetched) else {
+        return false;
+    };
+    let of_list = [is_undated(&old.earlier), is_undated(&update.times)];
+    let is_pair = match of_list {
+        [true, false] => update.crawled && !update.links,
+        [false, true] => update.links && !update.alias && !update.gone && old.has_no_outlinks(),
+        _ => false,
+    };
+    is_pair && now.abs_diff(before) <= 86_400
+}
+
 /// Whether a page had been fetched, so that its links are those of that fetch.
 pub(super) fn was_fetched(page: &PageRecord) -> bool {
     let has_state = matches!(
         page.state,
-        PageState::Crawled | PageState::Gone | PageState::Alias
+        PageState::Crawled | PageState::Gone | PageState::Alias | PageState::Resource
     );
     has_state || page.fetched.is_some()
 }
@@ -266,7 +282,8 @@ impl PageNews<'_> {
     fn is_answered(&self) -> bool {
         let last = self.old.and_then(|old| old.fetched);
         let is_same = self.is_dated && last.is_some() && last == self.update.fetched;
-        self.update.is_fetch() && !is_same
+        let has_two = self.old.is_some_and(|old| is_same_fetch(old, self.update));
+        self.update.is_fetch() && !is_same && !has_two
     }
 
     /// Whether the fetch found the page crawled.

@@ -39,7 +39,7 @@ use crate::engine::{Bank, EngineError, Result};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{
-    self, Format, Location, Naming, Record, RecordChunks, RecordSource, SiteMode,
+    self, Format, Hosts, Location, Naming, Record, RecordChunks, RecordSource, SiteMode,
 };
 use seedbank_store::aliases::{AliasRecord, AliasReference};
 use seedbank_store::plan_lists::ListText;
@@ -273,15 +273,13 @@ impl Bank {
             name: "forgotten".to_owned(),
         };
         let rejects = RejectList::new(None, self.path(), passes.batch)?;
-        let collector = passes.collector(None);
-        let options = BatchOptions {
-            snapshot: false,
-            as_of: None,
-        };
+        let collector = passes.collector(None, false);
+        let mut options = BatchOptions::new(&batch_request);
+        options.hosts = Hosts::Any;
         let reading = Reading {
             request: &batch_request,
             inputs: &mut inputs,
-            naming,
+            options: options.reading(naming),
             rejects,
         };
         let (found_in, collected, _) = reading.run(collector, passes)?;
@@ -484,8 +482,8 @@ impl Matches {
     }
 
     /// Returns the records of a batch that removes all links from and to the pages: each page
-    /// becomes gone, each page that links to one gets its other links, and each alias of one
-    /// becomes gone.
+    /// becomes gone, each page that links to one gets its other links, each page that names one as canonical loses that,
+    /// and each alias of one becomes gone.
     fn records(&self, store: &Store, mode: SiteMode, watch: &dyn Watch) -> Result<Removal> {
         let url = |page: PageId| -> Result<String, StoreError> {
             let site = store.need(&tables::SITES, &page.site())?.name;
@@ -498,7 +496,7 @@ impl Matches {
         };
         // Pages with links to the pages, directly or through an alias.
         let mut linking = store.linking_any(&self.pages, watch)?;
-        let mut leading = RoaringTreemap::new();
+        let (mut leading, mut naming) = (RoaringTreemap::new(), RoaringTreemap::new());
         for page in self.pages.iter().map(PageId) {
             watch.proceed()?;
             removal.records.push(Record::new(url(page)?).gone());
@@ -508,16 +506,26 @@ impl Matches {
                     AliasReference::Link => linking.insert(other.0),
                 };
             }
+            let of_page = store.canonical_references(page, usize::MAX)?;
+            naming.extend(of_page.into_iter().map(|other| other.0));
         }
         // An alias cannot exist without its target.
         for page in (&leading - &self.pages).iter().map(PageId) {
             removal.aliases += 1;
             removal.records.push(Record::new(url(page)?).gone());
         }
-        for page in (&linking - &self.pages).iter().map(PageId) {
+        for page in (&(&linking | &naming) - &self.pages).iter().map(PageId) {
             watch.proceed()?;
             let record = store.need(&tables::PAGES, &page)?;
             if record.state != PageState::Crawled {
+                continue;
+            }
+            let mut removing = Record::new(url(page)?);
+            if naming.contains(page.0) {
+                removing = removing.no_canonical();
+            }
+            if !linking.contains(page.0) {
+                removal.records.push(removing);
                 continue;
             }
             let mut targets = store.links_of(page, record.row)?;
@@ -528,9 +536,7 @@ impl Matches {
             }
             let targets = targets.into_iter().filter(|to| !self.has(*to));
             let urls: Result<Vec<String>, StoreError> = targets.map(url).collect();
-            removal
-                .records
-                .push(Record::new(url(page)?).outlinks(urls?));
+            removal.records.push(removing.outlinks(urls?));
         }
         Ok(removal)
     }

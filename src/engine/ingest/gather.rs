@@ -19,12 +19,14 @@ use super::events::Bytes;
 use super::exchange::Shuffle;
 use super::fetch_times::order_of_time;
 use super::page_fields::{MergedRecords, PageFields};
-use super::pieces::{LinkHasher, Origin, PageInput, PageUpdate, Urls, push_piece};
+use super::pieces::{LinkHasher, LinkOrder, Origin, PageInput, PageUpdate, Urls, push_piece};
 use super::site_records::SiteRecords;
 use crate::engine::{EngineError, Result};
+use seedbank_algorithms::page::PageKind;
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{
-    Event, Location, NodeUrls, PageAttributes, PageRecord, Position, ReadPiece, UrlNumber,
+    Attribute, Event, Location, NodeUrls, PageAttributes, PageRecord, Position, ReadPiece,
+    UrlNumber,
 };
 use seedbank_store::{self, Sorted, Sorter, StoreError};
 
@@ -60,6 +62,8 @@ pub(super) struct InputCollector {
     superseded: u64,
     /// Whether records with a time are compared with pages of the bank.
     is_compared: bool,
+    /// Whether pages of rejected records count as having a record.
+    is_snapshot: bool,
     /// Whether a fetch has an origin.
     any_seed: bool,
     /// Pages and sites to skip; `None` if there are none.
@@ -91,6 +95,7 @@ impl InputCollector {
     pub(super) fn new(
         memory: usize,
         is_compared: bool,
+        is_snapshot: bool,
         by_portion: Sorter,
         [by_url, sources, sites]: [Shuffle; 3],
         blocklist: Option<Blocklist>,
@@ -110,6 +115,7 @@ impl InputCollector {
             sites: SiteRecords::new(sites),
             superseded: 0,
             is_compared,
+            is_snapshot,
             any_seed: false,
             blocklist,
             nodes: None,
@@ -180,7 +186,13 @@ impl InputCollector {
                     let to = urls.number(&block.urls, to, 0);
                     self.links.push((from, to));
                 }
-                Event::Rejected(_) => {}
+                Event::Seen(page) => {
+                    if self.is_snapshot {
+                        let mut number = |url, flags| urls.number(&block.urls, url, flags);
+                        self.record(PageRecord::new(page), &mut number);
+                    }
+                }
+                Event::Rejected(_) | Event::BadField(_) => {}
                 Event::Site(site) => self.sites.add(&site)?,
                 Event::Page(PageAttributes {
                     url,
@@ -233,28 +245,39 @@ impl InputCollector {
             }
         }
         let first = self.targets.len();
+        let changed = record.changed.map(order_of_time);
         let update = if record.gone {
             PageUpdate {
                 sums: record.sums,
+                changed,
                 ..PageUpdate::GONE
             }
         } else {
+            let is_crawl = record.is_crawl();
+            // Links and redirects are those of a page.
+            let of_page = record.outlinks.is_some() || record.redirect.is_some();
+            let kind = match (record.redirect, record.kind) {
+                (None, Some(kind)) => Some(kind).filter(|_| is_crawl),
+                _ => of_page.then_some(PageKind::Page),
+            };
             let update = PageUpdate {
-                // An alias has no links.
-                links: record.outlinks.is_some() || record.alias.is_some(),
-                crawled: record.is_crawl(),
+                // Neither aliases nor resources have links.
+                links: of_page || kind == Some(PageKind::Resource),
+                crawled: is_crawl,
                 gone: false,
                 spam: record.spam,
                 clicks: record.clicks,
                 uncrawled: record.uncrawled_outlinks,
                 digest: record.digest,
-                alias: record.alias.map(|(_, by)| by),
+                alias: record.redirect.is_some(),
                 quality: record.quality,
+                kind,
+                changed,
                 sums: record.sums,
                 ..PageUpdate::NAMED
             };
-            match record.alias {
-                Some((to, _)) => self.targets.push(number(to, 0)),
+            match record.redirect {
+                Some(to) => self.targets.push(number(to, 0)),
                 None => {
                     for target in record.outlinks.unwrap_or_default() {
                         self.targets.push(number(target, 0));
@@ -264,9 +287,30 @@ impl InputCollector {
             update
         };
         let is_fetch = update.is_fetch();
+        let same_content = record
+            .same_content
+            .filter(|_| update.crawled && !update.links);
+        let digest = update.digest;
         self.add_piece(url, order, PageInput::Record(update), first);
+        if let Some(page) = same_content {
+            let first = self.targets.len();
+            self.targets.push(number(page, 0));
+            self.add_piece(url, order, PageInput::SameContent { digest }, first);
+        }
         if is_fetch {
             self.add_origin(url, order, false, origin);
+        }
+        if !record.gone && !record.canonical.is_absent() {
+            let first = self.targets.len();
+            if let Attribute::Given(to) = record.canonical {
+                self.targets.push(number(to, 0));
+            }
+            self.add_piece(
+                url,
+                order,
+                PageInput::Canonical(LinkOrder::default()),
+                first,
+            );
         }
     }
 
@@ -372,6 +416,9 @@ impl InputCollector {
         *known = (*known).max(length);
         drop(order);
         for piece in &mut self.pieces {
+            if let PageInput::Canonical(order) = &mut piece.input {
+                *order = hasher.order_of(&self.targets[piece.targets.clone()], urls);
+            }
             if let PageInput::Origin(origin) = &mut piece.input {
                 let lost = || EngineError::Internal("an origin has no URL");
                 let number = |of: u64| u32::try_from(of).map_err(|_| lost());
@@ -484,7 +531,7 @@ impl InputCollector {
                     self.recorded_nodes.insert(record.url);
                     self.record(record, &mut |node, _| node);
                 }
-                Event::Rejected(_) => {}
+                Event::Rejected(_) | Event::BadField(_) | Event::Seen(_) => {}
                 _ => {
                     return Err(EngineError::Internal(
                         "a graph has an event that is not a record",

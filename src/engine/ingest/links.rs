@@ -42,7 +42,7 @@ fn find_row(
 }
 
 /// Processes the canonical records, and the pages whose links change because of aliases. In a
-/// snapshot, crawled pages and aliases without a record become gone, unless they were fetched later.
+/// snapshot, crawled pages, aliases and resources without a record become gone, unless they were fetched later.
 /// Stale records are skipped.
 ///
 /// `digests` get the records.
@@ -162,7 +162,7 @@ struct Subject {
     is_named: bool,
 }
 
-/// Marks a crawled page or an alias that a snapshot does not name as gone, unless it was fetched
+/// Marks a crawled page, an alias or a resource that a snapshot does not name as gone, unless it was fetched
 /// later; then its links may still change with the aliases (`affected`).
 fn omit(
     page: PageId,
@@ -171,7 +171,10 @@ fn omit(
     intra: &mut IntraBlocks,
     passes: &mut Passes<'_>,
 ) -> Result<()> {
-    if !matches!(record.state, PageState::Crawled | PageState::Alias) {
+    if !matches!(
+        record.state,
+        PageState::Crawled | PageState::Alias | PageState::Resource
+    ) {
         return Ok(());
     }
     if passes.times.is_after_batch(&record) {
@@ -238,20 +241,16 @@ fn update_page(
     let new_state = update.state_after(old_state);
     target_event(&mut passes.targets, page, old_state, new_state, true)?;
     // The target of an alias is no link that the page brings.
-    let new_links = if update.alias.is_none() {
-        passes.fetches.new_among(&targets, passes.store)?
-    } else {
+    let new_links = if update.alias {
         0
+    } else {
+        passes.fetches.new_among(&targets, passes.store)?
     };
     let is_fetch = update.is_fetch() && update.fetched.is_some();
     passes.fetches.begin_page(subject.old.as_ref(), is_fetch);
     let resolved = if update.links {
         // The only target of an alias is not a link.
-        let given = if update.alias.is_some() {
-            Vec::new()
-        } else {
-            targets
-        };
+        let given = if update.alias { Vec::new() } else { targets };
         Some(passes.aliases.resolve(page, given)?)
     } else if is_affected {
         Some(resolved_again(subject, passes)?)
@@ -271,6 +270,17 @@ fn update_page(
     let more_pages = crawled(Some(new_state)) - crawled(old_state);
     passes.loss.count(page, more_pages, more_links);
     let old = subject.old.as_ref();
+    let old_canonical = old.and_then(|old| old.canonical);
+    let canonical = update.canonical_after(old_canonical);
+    if canonical != old_canonical {
+        let table = &tables::CANONICAL_REFERENCES;
+        if let Some(to) = old_canonical {
+            passes.changes.delete(table, &(to, page))?;
+        }
+        if let Some(to) = canonical {
+            passes.changes.put(table, &(to, page), &())?;
+        }
+    }
     end_page(page, old, Some(&update), new_links, passes)?;
     page_event(&mut passes.pages, page, &PageEvent::Update(update))
 }
@@ -672,12 +682,18 @@ pub(super) fn update_failures(
         .iter()
         .filter_map(|run| run.resolve(&passes.times))
         .collect();
-    found.sort_unstable_by_key(|run| (run.last, run.status, run.count, run.since));
+    found.sort_unstable_by_key(|run| (run.last, run.status, run.half_days));
     let mut news = FailedNews::default();
     for run in found {
+        // Those after the last fetch that did not fail, which may be in the same batch.
+        let all = new.map_or(run, |failures| failures.and(run));
+        let all = fetched
+            .max(answered)
+            .map_or(Some(all), |time| all.after(time));
         let last = stored.map(|failures| failures.last);
+        // What is counted already is stale, except for another result of the last one.
         let is_stale = fetched.is_some_and(|time| run.last <= time)
-            || last.is_some_and(|last| run.last < last);
+            || last.is_some_and(|last| run.last < last) && all == new;
         if let (Some(record), true) = (old, is_stale) {
             let page_time = fetched.max(last).unwrap_or(0);
             passes
@@ -685,17 +701,11 @@ pub(super) fn update_failures(
                 .skip(passes.store, page, record, run.last, page_time)?;
             continue;
         }
-        if last != Some(run.last) {
+        if Some(run.last) > last {
             news.last = news.last.max(Some(run.last));
         }
-        // The part after the last fetch that did not fail, which may be in the same batch.
-        let later = fetched
-            .max(answered)
-            .map_or(Some(run), |time| run.after(time));
-        if let Some(run) = later {
-            new = Some(new.map_or(run, |failures| failures.and(run)));
-            news.is_news = true;
-        }
+        news.is_news |= all.is_some();
+        new = all;
     }
     passes.failures.failed += u64::from(news.is_news);
     let is_known = old.is_some_and(|old| old.state == PageState::Known);

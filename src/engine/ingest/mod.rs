@@ -26,6 +26,7 @@ mod request;
 mod resolve;
 mod rows;
 mod run;
+mod same_content;
 mod site_records;
 mod targets;
 pub(in crate::engine) mod undo;
@@ -38,6 +39,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::engine::clock::now;
+use crate::engine::error::RequestError;
 use crate::engine::{Bank, Result};
 pub use aliases::AliasCounts;
 pub use blocklist::BlockedCounts;
@@ -54,10 +56,10 @@ use reject_list::RejectList;
 pub(in crate::engine) use reject_list::list_of;
 pub(in crate::engine) use report::readable;
 pub use report::{ClockDifference, IngestReport, RefusalReason, RefusedBatch};
-pub use request::IngestRequest;
+pub use request::{IngestRequest, Truncated};
 use run::{BatchOptions, Coordinator, run_passes};
 use seedbank_algorithms::watch::Watch;
-pub use seedbank_formats::ingest::Format;
+pub use seedbank_formats::ingest::{ColumnNames, Format};
 use seedbank_formats::ingest::{Input, Naming, Source, Stop, site_list_source};
 use seedbank_store::records::{BatchRecord, Counters};
 use seedbank_store::tables;
@@ -164,6 +166,9 @@ impl Bank {
         mut inputs: Inputs<'_, '_>,
         begun: Instant,
     ) -> Result<IngestReport> {
+        if request.snapshot && request.truncated == Truncated::Keep {
+            return Err(RequestError::TruncatedSnapshot.into());
+        }
         let settings = Begin {
             options: BatchOptions::new(request),
             memory: request.memory,
@@ -180,8 +185,15 @@ impl Bank {
                 ..IngestReport::begun(name.to_owned(), kind)
             };
             let report_of = &mut report;
-            let digest =
-                self.apply_batch(writer, &mut passes, request, &mut inputs, naming, report_of)?;
+            let options = (settings.options, naming);
+            let digest = self.apply_batch(
+                writer,
+                &mut passes,
+                request,
+                options,
+                &mut inputs,
+                report_of,
+            )?;
             report.seconds = begun.elapsed().as_secs_f64();
             let Some(digest) = digest.filter(|_| !request.dry_run) else {
                 return Ok((report, None));
@@ -218,22 +230,24 @@ impl Bank {
         writer: &Writer,
         passes: &mut Passes<'_>,
         request: &IngestRequest,
+        (options, naming): (BatchOptions, Naming),
         inputs: &mut Inputs<'_, '_>,
-        naming: Naming,
         report: &mut IngestReport,
     ) -> Result<Option<blake3::Hash>> {
         let rejects = RejectList::new(request.rejects.as_deref(), self.path(), passes.batch)?;
-        let collector = passes.collector(Blocklist::load(writer)?);
+        let reading = options.reading(naming);
+        let collector = passes.collector(Blocklist::load(writer)?, request.snapshot);
         for source in &mut *inputs.sources {
             source.limit_memory(request.memory);
+            source.name_columns(&request.columns);
         }
         if inputs.of_pages == 1 && collector.may_number_nodes() {
-            inputs.sources[0].number_nodes(naming);
+            inputs.sources[0].number_nodes(reading.naming);
         }
         let reading = Reading {
             request,
             inputs,
-            naming,
+            options: reading,
             rejects,
         };
         let (found, collected, rejects) = reading.run(collector, passes)?;
@@ -242,7 +256,6 @@ impl Bank {
         passes.times = passes.times_of(time, Some(rejects), naming.sites);
         report.blocked = found.blocked;
         report.read = found.read;
-        let options = BatchOptions::new(request);
         let coordinator = Coordinator {
             writer,
             request,

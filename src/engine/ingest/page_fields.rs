@@ -10,9 +10,9 @@
 //! A record without a time is earlier than all with one in its batch, and gives what they do not state at their time. A
 //! batch without times has its own time; at that time it wins over the bank.
 
-use seedbank_algorithms::page::{AliasBy, PageId};
+use seedbank_algorithms::page::{PageId, PageKind};
 use seedbank_formats::ingest::{Attribute, UncrawledOutlinks};
-use seedbank_store::aliases::{Alias, AliasRecord};
+use seedbank_store::aliases::AliasRecord;
 use seedbank_store::records::{PageField, PageRecord, PageState};
 use seedbank_store::{Hash128, Store, StoreError, tables};
 use serde::{Deserialize, Serialize};
@@ -28,13 +28,16 @@ pub(super) enum Found {
     #[default]
     Nothing,
     Gone,
-    /// An alias: whether it redirects, and the order of its target.
-    Alias(bool, LinkOrder),
+    /// An alias, and the order of its target.
+    Alias(LinkOrder),
     Page,
 }
 
 /// A value that a record states, after its time.
 type Stated<T> = Option<(u64, T)>;
+
+/// The canonical page that a page names, with the order of its URL; `None` if it names none.
+pub(super) type Canonical = Option<(LinkOrder, PageId)>;
 
 /// Removes a value that was stated before the page was gone.
 fn left<T>(stated: Stated<T>, is_gone: bool, gone: u64) -> Stated<T> {
@@ -53,6 +56,11 @@ pub(super) struct PageFields {
     clicks: Stated<u64>,
     uncrawled: Stated<Option<u32>>,
     quality: Stated<Option<u16>>,
+    kind: Stated<PageKind>,
+    /// A record with links states this too.
+    pub(super) canonical: Stated<Canonical>,
+    /// The last time at which the content changed; 0 if none is known.
+    changed: u64,
     /// Sums over fetches; they count only with the fetch that counts.
     sums: (u64, Option<[u64; 2]>),
 }
@@ -65,19 +73,19 @@ impl PageFields {
             own.map_or(order, |(_, time)| *time)
         };
         let links = update.order.unwrap_or_default();
-        let found = match update.alias {
+        let found = match update {
             _ if update.gone => Found::Gone,
-            Some(by) => Found::Alias(by == AliasBy::Redirect, links),
-            None if update.crawled => Found::Page,
-            None => Found::Nothing,
+            _ if update.alias => Found::Alias(links),
+            _ if update.crawled => Found::Page,
+            _ => Found::Nothing,
         };
         let gone = update.times.iter().find(|(of, _)| *of == PageField::Gone);
-        let of_alias = update.alias.is_some();
+        let has_links = update.links && !update.gone;
         Self {
             found: (if found == Found::Nothing { 0 } else { order }, found),
             gone: gone.map_or(if update.gone { order } else { 0 }, |(_, time)| *time),
-            links: (update.links && !update.gone).then(|| {
-                let links = if of_alias {
+            links: has_links.then(|| {
+                let links = if update.alias {
                     LinkOrder::default()
                 } else {
                     links
@@ -103,6 +111,13 @@ impl PageFields {
                 Attribute::Given(quality) => Some(Some(quality)),
             }
             .map(|quality| (time(PageField::Quality), quality)),
+            kind: update.kind.map(|kind| (time(PageField::Kind), kind)),
+            canonical: match update.canonical {
+                Attribute::Absent => has_links.then(|| (time(PageField::Outlinks), None)),
+                Attribute::Removed => Some((time(PageField::Canonical), None)),
+                Attribute::Given(to) => Some((time(PageField::Canonical), Some(to))),
+            },
+            changed: update.changed.unwrap_or(0),
             sums: (order, update.sums.map(|sums| [sums.days, sums.new])),
         }
     }
@@ -118,11 +133,10 @@ impl PageFields {
         }
         let found = match page.state {
             PageState::Gone => Found::Gone,
-            PageState::Alias => Found::Alias(false, LinkOrder::default()),
-            PageState::Crawled => Found::Page,
+            PageState::Alias => Found::Alias(LinkOrder::default()),
+            PageState::Crawled | PageState::Resource => Found::Page,
             PageState::Known | PageState::Unlinked => Found::Nothing,
         };
-        let or_none = |field, is_some: bool| is_some || page.time_of(field).is_some();
         Self {
             found: (page.fetched.map_or(0, dated), found),
             gone: page.time_of(PageField::Gone).map_or(0, dated),
@@ -133,20 +147,28 @@ impl PageFields {
             clicks: stated(
                 page,
                 PageField::Clicks,
-                or_none(PageField::Clicks, page.clicks > 0).then_some(page.clicks),
+                page.is_stated(PageField::Clicks).then_some(page.clicks),
             ),
             uncrawled: stated(
                 page,
                 PageField::UncrawledOutlinks,
-                or_none(PageField::UncrawledOutlinks, page.uncrawled_given.is_some())
+                page.is_stated(PageField::UncrawledOutlinks)
                     .then_some(page.uncrawled_given),
             ),
             quality: stated(
                 page,
                 PageField::Quality,
-                or_none(PageField::Quality, page.quality_given.is_some())
+                page.is_stated(PageField::Quality)
                     .then_some(page.quality_given),
             ),
+            kind: stated(page, PageField::Kind, Some(page.kind)).filter(|(time, _)| *time > 0),
+            canonical: stated(
+                page,
+                PageField::Canonical,
+                Some(page.canonical.map(|to| (LinkOrder::default(), to))),
+            )
+            .filter(|(time, _)| *time > 0),
+            changed: page.changed.map_or(0, dated),
             sums: (0, None),
         }
     }
@@ -162,6 +184,9 @@ impl PageFields {
             clicks: self.clicks.max(other.clicks),
             uncrawled: self.uncrawled.max(other.uncrawled),
             quality: self.quality.max(other.quality),
+            kind: self.kind.max(other.kind),
+            canonical: self.canonical.max(other.canonical),
+            changed: self.changed.max(other.changed),
             sums: self.sums.max(other.sums),
         }
     }
@@ -180,6 +205,13 @@ impl PageFields {
             clicks: at(self.clicks, &time),
             uncrawled: at(self.uncrawled, &time),
             quality: at(self.quality, &time),
+            kind: at(self.kind, &time),
+            canonical: at(self.canonical, &time),
+            changed: if self.changed == 0 {
+                0
+            } else {
+                time(self.changed)
+            },
             sums: (time(self.sums.0), self.sums.1),
         }
     }
@@ -194,6 +226,13 @@ impl PageFields {
             clicks: left(self.clicks, is_gone, self.gone),
             uncrawled: left(self.uncrawled, is_gone, self.gone),
             quality: left(self.quality, is_gone, self.gone),
+            kind: left(self.kind, is_gone, self.gone),
+            canonical: left(self.canonical, is_gone, self.gone),
+            changed: if self.changed < self.gone {
+                0
+            } else {
+                self.changed
+            },
             ..*self
         }
     }
@@ -206,8 +245,10 @@ impl PageFields {
             PageField::Clicks => self.clicks.map(|of| of.0),
             PageField::UncrawledOutlinks => self.uncrawled.map(|of| of.0),
             PageField::Quality => self.quality.map(|of| of.0),
+            PageField::Kind => self.kind.map(|of| of.0),
+            PageField::Canonical => self.canonical.map(|of| of.0),
             PageField::Gone => Some(self.gone).filter(|at| *at > 0),
-            PageField::NoOutlinks => None,
+            PageField::Undated | PageField::NoOutlinks => None,
         }
     }
 
@@ -220,25 +261,34 @@ impl PageFields {
             (order, _) => order,
         };
         let is_gone = self.found.1 == Found::Gone;
-        let times =
-            times.filter(|(field, at)| *at != order || *field == PageField::Gone && !is_gone);
-        let (alias, of_alias) = match self.found.1 {
-            Found::Alias(true, to) => (Some(AliasBy::Redirect), Some(to)),
-            Found::Alias(false, to) => (Some(AliasBy::Canonical), Some(to)),
-            _ => (None, None),
+        // Links state that there is no canonical page.
+        let implied = self.links.map(|of| (of.0, None));
+        let times = times.filter(|(field, at)| match field {
+            PageField::Canonical if self.canonical == implied => false,
+            PageField::Gone => *at != order || !is_gone,
+            _ => *at != order,
+        });
+        let of_alias = match self.found.1 {
+            Found::Alias(to) => Some(to),
+            _ => None,
         };
         let mut update = PageUpdate {
             links: self.links.is_some() || is_gone,
             crawled: self.found.1 == Found::Page,
             gone: is_gone,
-            alias,
+            alias: of_alias.is_some(),
+            kind: None,
             order: of_alias.or(self.links.map(|of| of.1)),
             times: times.collect(),
             ..PageUpdate::NAMED
         };
         let sums = self.sums.1.filter(|_| self.sums.0 == self.found.0);
         update.sums = sums.map(|[days, new]| Yield { days, new });
-        self.attributes(&mut update, &Self::default());
+        let old = Self {
+            canonical: implied,
+            ..Self::default()
+        };
+        self.attributes(&mut update, &old);
         (update, order)
     }
 
@@ -260,6 +310,13 @@ impl PageFields {
             Some(None) => Attribute::Removed,
             Some(Some(quality)) => Attribute::Given(quality),
         };
+        update.kind = new(self.kind, old.kind);
+        update.changed = Some(self.changed).filter(|at| *at > 0 && *at != old.changed);
+        update.canonical = match new(self.canonical, old.canonical) {
+            None => Attribute::Absent,
+            Some(None) => Attribute::Removed,
+            Some(Some(to)) => Attribute::Given(to),
+        };
     }
 
     /// Whether an attribute of a page is no longer stated.
@@ -269,6 +326,30 @@ impl PageFields {
         attributes
             .filter(|field| !matches!(field, PageField::Outlinks | PageField::Gone))
             .any(lost)
+            || self.changed == 0 && old.changed > 0
+    }
+}
+
+impl PageUpdate {
+    /// Adds the latest of the canonical pages that records with these times name. `order` is the time of the update.
+    pub(super) fn add_canonicals(
+        &mut self,
+        order: u64,
+        named: impl Iterator<Item = (u64, Canonical)>,
+    ) {
+        let mut fields = PageFields::of_update(self, order);
+        let latest = named.max();
+        if latest < fields.canonical {
+            return;
+        }
+        fields.canonical = latest;
+        let Some((at, canonical)) = fields.settled().canonical else {
+            return;
+        };
+        self.canonical = canonical.map_or(Attribute::Removed, Attribute::Given);
+        if at != order {
+            self.times.push((PageField::Canonical, at));
+        }
     }
 }
 
@@ -284,7 +365,7 @@ impl<T> MergedRecords<T> {
     pub(super) fn add(&mut self, update: &PageUpdate, order: u64, targets: T) {
         let fields = PageFields::of_update(update, order);
         self.all = self.all.merge(&fields);
-        self.each.push((fields, update.alias.is_some(), targets));
+        self.each.push((fields, update.alias, targets));
     }
 
     /// Returns the record that states what all do, its time, and whose targets it has. With `is_final`, no other records
@@ -301,7 +382,7 @@ impl<T> MergedRecords<T> {
         };
         let (update, order) = all.to_update();
         let targets = self.each.into_iter().find(|(fields, is_alias, _)| {
-            if update.alias.is_some() {
+            if update.alias {
                 fields.found == all.found
             } else {
                 // An alias has no links.
@@ -345,9 +426,9 @@ pub(super) fn is_latest(
     }
     let mut known = PageFields::of_page(record).found.1;
     if let (Found::Alias(..), Found::Alias(..)) = (known, found)
-        && let Some(Alias { to, by }) = store.alias(page)?
+        && let Some(to) = store.alias(page)?
     {
-        known = Found::Alias(by == AliasBy::Redirect, links_order(store, &[to])?);
+        known = Found::Alias(links_order(store, &[to])?);
     }
     Ok(found >= known)
 }
@@ -363,10 +444,9 @@ pub(super) fn apply(
 ) -> Result<Option<StaleFetch>, StoreError> {
     let Some(batch) = times.batch() else {
         // Records that remove forgotten pages have no times.
-        update.times = match old {
-            Some(old) if !update.gone => old.earlier.clone(),
-            _ => Vec::new(),
-        };
+        let kept = old.filter(|_| !update.gone);
+        update.times = kept.map_or_else(Vec::new, |old| old.earlier.clone());
+        update.kind = kept.map(|old| old.kind);
         return Ok(None);
     };
     let fetched = old.and_then(|old| old.fetched);
@@ -390,6 +470,12 @@ pub(super) fn apply(
     {
         old_links.1 = links_order(store, &given_links(store, page, record)?)?;
     }
+    if let (Some((time, Some(_))), Some((old_time, Some((order, to))))) =
+        (new.canonical, &mut known.canonical)
+        && time == *old_time
+    {
+        *order = links_order(store, &[*to])?;
+    }
     let is_fetch = update.is_fetch();
     let counts = is_fetch && is_latest(store, page, old, (order, new.found.1), times)?;
     let mut all = known.merge(&new);
@@ -410,18 +496,19 @@ pub(super) fn apply(
         return Ok(Some(StaleFetch { time, page_time }));
     }
     let takes_links = all.links != known.links;
-    let keeps_targets = match update.alias {
-        Some(_) => counts,
-        None => takes_links && all.links == new.links,
+    let keeps_targets = if update.alias {
+        counts
+    } else {
+        takes_links && all.links == new.links
     };
     if !keeps_targets {
         targets.clear();
     }
     if is_fetch && !counts {
-        (update.crawled, update.gone, update.alias) = (false, false, None);
+        (update.crawled, update.gone, update.alias) = (false, false, false);
         update.sums = None;
     }
-    update.links = takes_links || update.alias.is_some() || update.gone;
+    update.links = takes_links || update.alias || update.gone;
     update.fetched = time.filter(|_| counts);
     update.clears = update.gone || all.loses_attribute(&known);
     let old_attributes = if update.clears {
@@ -430,6 +517,8 @@ pub(super) fn apply(
         known
     };
     all.attributes(update, &old_attributes);
+    update.changed = update.changed.map(|at| at / 2 - 1);
+    update.kind = Some(all.kind.map_or(PageKind::Page, |of| of.1));
     let fetched = update.fetched.or(fetched);
     let mut record = PageRecord {
         state: update.state_after(old.map(|old| old.state)),
@@ -439,19 +528,34 @@ pub(super) fn apply(
         clicks: all.clicks.map_or(0, |of| of.1),
         uncrawled_given: all.uncrawled.and_then(|of| of.1),
         quality_given: all.quality.and_then(|of| of.1),
+        canonical: all.canonical.and_then(|of| of.1).map(|of| of.1),
         ..PageRecord::unlinked(String::new(), 0)
     };
-    record.set_times(|field| {
+    let is_undated = if counts {
+        order == 0
+    } else {
+        old.is_some_and(|old| is_undated(&old.earlier))
+    };
+    record.set_times(is_undated, |field| {
         // The attributes of a page that was fetched for the first time have its time.
         let at = all.time_of(field)?;
-        if at < 2 { fetched } else { Some(at / 2 - 1) }
+        Some(if at < 2 {
+            fetched.unwrap_or(0)
+        } else {
+            at / 2 - 1
+        })
     });
     update.times = record.earlier;
     Ok(None)
 }
 
+/// Whether the last fetch of a page with these times has that of its batch.
+pub(super) fn is_undated(times: &[(PageField, u64)]) -> bool {
+    times.contains(&(PageField::Undated, 0))
+}
+
 /// Returns the links that the records of a page stated, which differ from those that count if some are aliases.
-fn given_links(
+pub(super) fn given_links(
     store: &Store,
     page: PageId,
     record: &PageRecord,

@@ -17,25 +17,24 @@ fn record() -> impl Strategy<Value = (PageUpdate, u64, u8)> {
         if found == 0 {
             return (PageUpdate::GONE, order, 0);
         }
-        let alias = match found {
-            1 => Some(AliasBy::Redirect),
-            2 => Some(AliasBy::Canonical),
-            _ => None,
-        };
-        let targets = if alias.is_some() || found == 3 {
-            targets
-        } else {
-            0
-        };
+        let alias = found == 1;
+        // A resource has no links.
+        let is_resource = found == 2 && order > 0;
+        let targets = if alias || found == 3 { targets } else { 0 };
         let mut sum = LinkSum::default();
         for target in 0..targets {
             sum.add_url("a.example", &format!("0/{target}"));
         }
         let update = PageUpdate {
-            links: alias.is_some() || found == 3,
+            links: alias || is_resource || found == 3,
             // Attributes alone have no time.
             crawled: found == 3 || order > 0 || digest.is_some(),
             alias,
+            kind: match found {
+                2 if is_resource => Some(PageKind::Resource),
+                4 => None,
+                _ => Some(PageKind::Page),
+            },
             spam,
             clicks,
             digest: digest.map(|digest| [digest; 16]),

@@ -5,7 +5,7 @@ use super::events::{Bytes, Fields, group};
 use super::passes::{PageEvent, PagesEvent, Passes, SiteDelta, read_page};
 use super::pieces::PageUpdate;
 use crate::engine::Result;
-use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_algorithms::page::{PageId, PageKind, SiteId};
 use seedbank_formats::ingest::{Attribute, UncrawledOutlinks};
 use seedbank_store::links::{BLOCK_LEN, LinkKey};
 use seedbank_store::records::{PageRecord, PageState, PreviousPage, SiteDefaults, SiteRecord};
@@ -173,8 +173,13 @@ fn attributes(record: &mut PageRecord, update: &PageUpdate) {
         record.clicks = 0;
         record.uncrawled_given = None;
         (record.spam_given, record.quality_given) = (None, None);
+        record.kind = PageKind::Page;
+        record.changed = None;
         (record.spam, record.quality) = (false, None);
     }
+    record.canonical = update.canonical_after(record.canonical);
+    record.kind = update.kind.unwrap_or(record.kind);
+    record.changed = update.changed.or(record.changed);
     record.state = update.state_after(Some(record.state));
     if let Some(spam) = update.spam {
         record.spam_given = Some(spam);
@@ -208,8 +213,10 @@ fn count_changes(
             PageState::Known => delta.known += by,
             PageState::Crawled => delta.crawled += by,
             PageState::Gone => delta.gone += by,
+            PageState::Resource => delta.resources += by,
             PageState::Unlinked | PageState::Alias => {}
         }
+        delta.documents += by * i64::from(record.is_document());
         if record.state.is_live() && record.spam {
             delta.spam += by;
         }
@@ -217,7 +224,7 @@ fn count_changes(
         match record.state {
             PageState::Known => delta.known_quality += quality,
             PageState::Crawled => delta.crawled_quality += quality,
-            PageState::Gone | PageState::Unlinked | PageState::Alias => {}
+            PageState::Gone | PageState::Unlinked | PageState::Alias | PageState::Resource => {}
         }
     }
     delta.intra_links += change.intra.unwrap_or(0);
@@ -240,6 +247,7 @@ fn count_changes(
         match new.state {
             PageState::Crawled => passes.counts.became_crawled += 1,
             PageState::Gone => passes.counts.became_gone += 1,
+            PageState::Resource => passes.counts.became_resources += 1,
             PageState::Known | PageState::Unlinked | PageState::Alias => {}
         }
     }
@@ -312,7 +320,14 @@ fn cover_inputs(record: Option<&PageRecord>) -> Option<impl PartialEq> {
     let clicked = record.clicks > 0;
     let quality = record.quality();
     let uncrawled = record.uncrawled_given;
-    Some((record.spam, clicked, quality, uncrawled, record.row))
+    Some((
+        record.spam,
+        record.kind,
+        clicked,
+        quality,
+        uncrawled,
+        record.row,
+    ))
 }
 
 /// Writes the number of pages for each content digest.
@@ -417,6 +432,8 @@ fn apply_delta(
     narrow(&mut record.known, delta.known)?;
     narrow(&mut record.crawled, delta.crawled)?;
     narrow(&mut record.gone, delta.gone)?;
+    narrow(&mut record.documents, delta.documents)?;
+    narrow(&mut record.resources, delta.resources)?;
     narrow(&mut record.spam, delta.spam)?;
     narrow(&mut record.with_digest, delta.with_digest)?;
     narrow(&mut record.distinct_digests, delta.distinct_digests)?;
@@ -431,6 +448,8 @@ fn apply_delta(
     wide(&mut totals.known, delta.known)?;
     wide(&mut totals.crawled, delta.crawled)?;
     wide(&mut totals.gone, delta.gone)?;
+    wide(&mut totals.documents, delta.documents)?;
+    wide(&mut totals.resources, delta.resources)?;
     wide(&mut totals.spam, delta.spam)?;
     wide(&mut totals.rows, delta.rows)?;
     wide(&mut totals.row_links, delta.row_links)?;

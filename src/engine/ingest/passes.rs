@@ -94,6 +94,8 @@ pub(super) struct Passes<'a> {
     pub(super) aliases: Aliases<'a>,
     /// Records by page: whether the page is new, and pieces of input about it.
     pub(super) records: Shuffle,
+    /// Pages whose content fetches of other pages found, with these pages.
+    pub(super) same_content: Shuffle,
     /// Rows that the bank does not have yet, by hash, and the pages that will carry them.
     pub(super) new_rows: Sorter,
     /// New rows with their targets, and deleted rows.
@@ -153,6 +155,7 @@ impl<'a> Passes<'a> {
             loss: Loss::default(),
             aliases: Aliases::load(store)?,
             records: shuffle(Stream::Records),
+            same_content: shuffle(Stream::SameContent),
             new_rows: medium(),
             rows: medium(),
             members: sorter(),
@@ -169,11 +172,16 @@ impl<'a> Passes<'a> {
     }
 
     /// Creates the collector of the input, which skips blocked pages and sites.
-    pub(super) fn collector(&self, blocklist: Option<Blocklist>) -> InputCollector {
+    pub(super) fn collector(
+        &self,
+        blocklist: Option<Blocklist>,
+        is_snapshot: bool,
+    ) -> InputCollector {
         let portion = (self.share * GATHER_SHARES).min(MAX_PORTION);
         let sent = [Stream::Urls, Stream::Sources, Stream::Sites].map(|of| self.shuffle(of));
         let is_compared = self.counters.batch > 0;
-        InputCollector::new(portion, is_compared, self.large_sorter(), sent, blocklist)
+        let sorter = self.large_sorter();
+        InputCollector::new(portion, is_compared, is_snapshot, sorter, sent, blocklist)
     }
 
     /// Returns the times of a batch. Process 0 has the list of bad and stale records.
@@ -338,6 +346,8 @@ pub(super) struct SiteDelta {
     pub(super) known: i64,
     pub(super) crawled: i64,
     pub(super) gone: i64,
+    pub(super) documents: i64,
+    pub(super) resources: i64,
     pub(super) spam: i64,
     pub(super) with_digest: i64,
     pub(super) distinct_digests: i64,

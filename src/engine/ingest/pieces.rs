@@ -8,7 +8,7 @@ use super::events::Bytes;
 use super::fetch_times::{FetchTimes, order_of_time};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::fetch_status::FetchStatus;
-use seedbank_algorithms::page::{AliasBy, PageId};
+use seedbank_algorithms::page::{PageId, PageKind};
 use seedbank_algorithms::yields::Yield;
 use seedbank_formats::ingest::{Attribute, FailedFetches, Interner, UncrawledOutlinks, UrlNumber};
 use seedbank_store::records::{Failures, PageField, PageRecord, PageState};
@@ -23,6 +23,13 @@ pub(super) enum PageInput {
     Failures(FailedRun),
     /// How the crawler came to a fetch; its targets are the pages that it names.
     Origin(Origin),
+    /// The canonical link of a record. Its only target is the canonical page; without a target, the record removes it.
+    Canonical(LinkOrder),
+    /// A fetch found the content of another page, its only target.
+    SameContent {
+        /// The digest of the content, if it is known.
+        digest: Option<Hash128>,
+    },
     /// Links from a list of links.
     Links,
     Attributes(PageUpdate),
@@ -437,10 +444,17 @@ pub(super) struct PageUpdate {
     pub(super) clicks: Option<u64>,
     pub(super) uncrawled: UncrawledOutlinks,
     pub(super) digest: Option<Hash128>,
-    /// If the page becomes an alias of its only target, the reason.
-    pub(super) alias: Option<AliasBy>,
+    /// Whether the page becomes an alias of its only target.
+    pub(super) alias: bool,
     /// The quality, in ten-thousandths.
     pub(super) quality: Attribute<u16>,
+    /// What the answer is, if the record says it. After the links pass, that of the page.
+    pub(super) kind: Option<PageKind>,
+    /// A time at which the content changed, as an ascending number; after the links pass, in seconds, the last one if the page
+    /// had an earlier one.
+    pub(super) changed: Option<u64>,
+    /// The canonical page. Unless it is given or removed, links remove it.
+    pub(super) canonical: Attribute<(LinkOrder, PageId)>,
     /// The time of the fetch in seconds since 1970; `None` if the page keeps its time. Set in the links pass.
     pub(super) fetched: Option<u64>,
     /// The order of its links, or of the page that it leads to; `None` if it is not compared with others.
@@ -463,27 +477,45 @@ impl PageUpdate {
     pub(super) fn state_after(&self, old: Option<PageState>) -> PageState {
         match old {
             _ if self.gone => PageState::Gone,
-            _ if self.alias.is_some() => PageState::Alias,
-            _ if self.crawled => PageState::Crawled,
-            // Attributes alone do not change these states.
-            Some(state @ (PageState::Crawled | PageState::Alias)) => state,
+            _ if self.alias => PageState::Alias,
+            Some(PageState::Resource) if !self.crawled && self.kind.is_none() => {
+                PageState::Resource
+            }
+            Some(PageState::Crawled | PageState::Resource) => self.answered(),
+            _ if self.crawled => self.answered(),
+            // Attributes alone do not change this state.
+            Some(PageState::Alias) => PageState::Alias,
             Some(PageState::Gone) if self.only_failed => PageState::Gone,
             _ => PageState::Known,
         }
     }
 
+    /// Returns the state of a page that was answered with content.
+    fn answered(&self) -> PageState {
+        if self.kind == Some(PageKind::Resource) {
+            PageState::Resource
+        } else {
+            PageState::Crawled
+        }
+    }
+
+    /// Returns the canonical page of a page after the update.
+    pub(super) fn canonical_after(&self, old: Option<PageId>) -> Option<PageId> {
+        let canonical = self.canonical.map(|(_, to)| to);
+        canonical.apply_to(old.filter(|_| !self.clears && !self.gone))
+    }
+
     /// Whether it determines the page's links. A page that is gone or an alias has none.
     pub(super) const fn sets_links(&self) -> bool {
-        self.links || self.gone || self.alias.is_some()
+        self.links || self.gone || self.alias
     }
 
     /// Whether it reports what a fetch found. Attributes alone do not.
     pub(super) const fn is_fetch(&self) -> bool {
-        self.crawled || self.gone || self.alias.is_some()
+        self.crawled || self.gone || self.alias
     }
 
-    /// Returns its bytes in a batch's digest. Without a quality, sums and other times, they are the same as before
-    /// these existed, so that old batches are still recognised.
+    /// Returns its bytes in a batch's digest. Absent attributes add no bytes.
     pub(super) fn digest_bytes(&self) -> Result<Vec<u8>> {
         let mut bytes = seedbank_store::pack(&(
             self.links,
@@ -498,6 +530,16 @@ impl PageUpdate {
         if !self.quality.is_absent() {
             bytes.extend(seedbank_store::pack(&self.quality)?);
         }
+        if self.kind != Some(PageKind::Page) {
+            bytes.extend(seedbank_store::pack(&self.kind)?);
+        }
+        if !self.canonical.is_absent() {
+            let page = self.canonical.map(|(_, to)| to);
+            bytes.extend(seedbank_store::pack(&page)?);
+        }
+        if let Some(changed) = self.changed {
+            bytes.extend(changed.to_le_bytes());
+        }
         if let Some(sums) = &self.sums {
             bytes.extend(seedbank_store::pack(sums)?);
         }
@@ -510,7 +552,7 @@ impl PageUpdate {
     /// Removes what a fetch found, or the links, since they do not count; `order` is the time of the record. Returns whether
     /// its targets remain.
     pub(super) fn lose(&mut self, [found, links]: [bool; 2], order: u64) -> bool {
-        let was_alias = self.alias.is_some();
+        let was_alias = self.alias;
         if found {
             if self.gone {
                 // It still clears what was stated before.
@@ -519,10 +561,10 @@ impl PageUpdate {
             }
             self.crawled = false;
             self.gone = false;
-            self.alias = None;
+            self.alias = false;
         }
         self.links &= !links;
-        self.alias.is_some() || self.links && !was_alias
+        self.alias || self.links && !was_alias
     }
 
     /// Creates an update that says nothing.
@@ -535,8 +577,11 @@ impl PageUpdate {
             clicks: None,
             uncrawled: UncrawledOutlinks::Absent,
             digest: None,
-            alias: None,
+            alias: false,
             quality: Attribute::Absent,
+            kind: None,
+            changed: None,
+            canonical: Attribute::Absent,
             fetched: None,
             order: None,
             times: Vec::new(),
@@ -565,6 +610,7 @@ impl PageUpdate {
     pub(super) const NAMED: Self = {
         let mut update = Self::nothing();
         update.crawled = true;
+        update.kind = Some(PageKind::Page);
         update
     };
 
@@ -586,14 +632,13 @@ impl PageUpdate {
 
 // Failed fetches in the input, and their counts.
 
-/// Consecutive failed fetches of a page in the input. Times are ascending numbers
-/// ([`order_of_time`]); 0 for that of the batch, or for the first one if it is the last one.
+/// Consecutive failed fetches of a page in the input.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(super) struct FailedRun {
+    /// The time of the last one as an ascending number ([`order_of_time`]); 0 for that of the batch.
     last: u64,
     status: FetchStatus,
-    count: u32,
-    since: u64,
+    half_days: u64,
 }
 
 impl From<FailedFetches> for FailedRun {
@@ -601,8 +646,7 @@ impl From<FailedFetches> for FailedRun {
         Self {
             last: failures.last.map_or(0, order_of_time),
             status: failures.status,
-            count: failures.count,
-            since: failures.since.map_or(0, order_of_time),
+            half_days: failures.half_days,
         }
     }
 }
@@ -615,17 +659,10 @@ impl FailedRun {
 
     /// Returns them with times in seconds; `None` if records have no times.
     pub(super) fn resolve(&self, times: &FetchTimes) -> Option<Failures> {
-        let last = times.seconds(self.last)?;
-        let since = if self.since > 0 {
-            times.seconds(self.since)?.min(last)
-        } else {
-            last
-        };
         Some(Failures {
             status: self.status,
-            count: self.count,
-            since,
-            last,
+            half_days: self.half_days,
+            last: times.seconds(self.last)?,
         })
     }
 }
@@ -638,8 +675,7 @@ pub(super) fn put_failed_runs(runs: &[FailedRun], bytes: &mut Vec<u8>) {
     for run in runs {
         bytes.extend_from_slice(&run.last.to_le_bytes());
         bytes.extend_from_slice(&run.status.code().to_le_bytes());
-        bytes.extend_from_slice(&run.count.to_le_bytes());
-        bytes.extend_from_slice(&run.since.to_le_bytes());
+        bytes.extend_from_slice(&run.half_days.to_le_bytes());
     }
 }
 

@@ -90,8 +90,8 @@ pub(in crate::engine) fn ingest_share(
     let exchange = exchange(processes, job, &store, memory)?;
     let naming = writable_naming(&store)?;
     let mut passes = Passes::new(&store, folder.clone(), memory, &**job, exchange)?;
-    let collector = passes.collector(Blocklist::load(&store)?);
-    let (found, collected) = read_share(collector, &passes, naming, memory)?;
+    let collector = passes.collector(Blocklist::load(&store)?, options.snapshot);
+    let (found, collected) = read_share(collector, &passes, options.reading(naming), memory)?;
     let time = passes.exchange.decide(|| Ok(0))?;
     passes.times = passes.times_of(time, None, naming.sites);
     let digest = run_passes(&mut passes, collected, options, found.any_seed, None)?;

@@ -14,8 +14,8 @@ use super::request::IngestRequest;
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::watch::{Unwatched, Watch};
 use seedbank_formats::ingest::{
-    Event, Format, Input, Naming, Nofollow, Pieces, Progress, ReadError, ReadPiece, ReadSummary,
-    Reject, Source, Stop, read_all_pieces, read_pieces, within_limit,
+    Event, Format, Input, Nofollow, Pieces, Progress, ReadError, ReadOptions, ReadPiece,
+    ReadSummary, Reject, Source, Stop, accepts_rejects, read_all_pieces, read_pieces,
 };
 use seedbank_store::StoreError;
 
@@ -59,7 +59,7 @@ pub(super) struct Inputs<'a, 's> {
 pub(super) struct Reading<'r, 'a, 's> {
     pub(super) request: &'r IngestRequest,
     pub(super) inputs: &'r mut Inputs<'a, 's>,
-    pub(super) naming: Naming,
+    pub(super) options: ReadOptions,
     /// The list of bad records.
     pub(super) rejects: RejectList,
 }
@@ -81,7 +81,7 @@ impl Reading<'_, '_, '_> {
         let mut list = |source: u32, reject: &Reject| self.rejects.list(source, reject);
         let reader = InputReader {
             passes,
-            naming: self.naming,
+            options: self.options,
             of_links: self.inputs.of_links,
             sent: SentRecords::new(passes.shuffle(Stream::Rejects)),
         };
@@ -122,7 +122,8 @@ impl Reading<'_, '_, '_> {
             ..
         } = &*self.inputs;
         let IngestRequest { format, inputs, .. } = self.request;
-        if !are_of_request || inputs.len() < 2 {
+        // The columns are known here only.
+        if !are_of_request || inputs.len() < 2 || !self.request.columns.is_empty() {
             return None;
         }
         let names: Vec<String> = sources[..*of_pages]
@@ -143,7 +144,7 @@ impl Reading<'_, '_, '_> {
         let source = number.and_then(|number| self.inputs.sources.get_mut(number));
         let read = source.map(|source| {
             let ignore = &mut |_: ReadPiece| Ok(());
-            read_all_pieces(std::slice::from_mut(source), self.naming, watch, ignore)
+            read_all_pieces(std::slice::from_mut(source), self.options, watch, ignore)
         });
         match read {
             Some(Err(error)) => unread(error),
@@ -155,7 +156,7 @@ impl Reading<'_, '_, '_> {
     fn accepted(self, read: ReadSummary, is_shared: bool) -> Result<(ReadSummary, RejectList)> {
         let is_hopeless = read.is_hopeless();
         let limit = self.request.max_rejects;
-        if within_limit(read.rejected(), read.records, limit) && !is_hopeless {
+        if accepts_rejects(read.rejected(), read.records, limit) && !is_hopeless {
             return Ok((read, self.rejects));
         }
         let listed = self.rejects.finish()?;
@@ -168,7 +169,7 @@ impl Reading<'_, '_, '_> {
         {
             let stop = &mut |_: ReadPiece| Err(EngineError::Internal("the format is known"));
             let one = std::slice::from_mut(source);
-            let _ = read_pieces(one, self.naming, &Unwatched, stop);
+            let _ = read_pieces(one, self.options, &Unwatched, stop);
         }
         let bad = bad_records(&read, listed, sources, &self.request.format);
         Err(if is_hopeless {
@@ -216,7 +217,7 @@ impl Source for EmptySource {
 pub(super) fn read_share(
     collector: InputCollector,
     passes: &Passes<'_>,
-    naming: Naming,
+    options: ReadOptions,
     memory: usize,
 ) -> Result<(ReadResult, CollectedInput)> {
     let exchange = &passes.exchange;
@@ -230,7 +231,7 @@ pub(super) fn read_share(
     }
     let reader = InputReader {
         passes,
-        naming,
+        options,
         // All of them are inputs.
         of_links: sources.len(),
         sent: SentRecords::new(passes.shuffle(Stream::Rejects)),
@@ -250,7 +251,7 @@ pub(super) fn read_share(
 /// How a process reads its inputs.
 struct InputReader<'p, 'a> {
     passes: &'p Passes<'a>,
-    naming: Naming,
+    options: ReadOptions,
     /// Number of sources that are inputs; those after them list pages and sites.
     of_links: usize,
     /// Rejected records for process 0.
@@ -276,7 +277,7 @@ impl InputReader<'_, '_> {
     ) -> Result<InputRead> {
         let Self {
             passes,
-            naming,
+            options,
             of_links,
             mut sent,
         } = self;
@@ -284,7 +285,7 @@ impl InputReader<'_, '_> {
         collector.number_portions(exchange.process(), exchange.processes())?;
         let mut add = |piece: ReadPiece| {
             for (_, event) in &piece.events {
-                if let Event::Rejected(reject) = event {
+                if let Event::Rejected(reject) | Event::BadField(reject) = event {
                     let source = number(piece.source);
                     if exchange.is_alone() {
                         list(source, reject)?;
@@ -298,9 +299,9 @@ impl InputReader<'_, '_> {
         };
         let read = if exchange.is_alone() {
             // Ends early if most records are bad.
-            read_pieces(sources, naming, passes.watch, &mut add)
+            read_pieces(sources, options, passes.watch, &mut add)
         } else {
-            read_all_pieces(sources, naming, passes.watch, &mut add)
+            read_all_pieces(sources, options, passes.watch, &mut add)
         };
         let (read, failure) = match read {
             Err(ReadError::MostAreBad(read)) => (*read, None),

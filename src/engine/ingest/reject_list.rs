@@ -54,7 +54,7 @@ enum ListedIn {
 pub(super) struct Listed {
     /// The file; `None` if nothing was listed.
     pub(super) file: Option<PathBuf>,
-    /// Number of bad records listed.
+    /// Number of bad records and fields listed.
     pub(super) count: u64,
     /// The first of them, with the number of its source.
     pub(super) first: Option<(u32, Reject)>,
@@ -98,9 +98,9 @@ impl RejectList {
         })
     }
 
-    /// Lists a bad record of the source with this number.
+    /// Lists a bad record of the source with this number, or a bad field of one.
     pub(super) fn list(&mut self, source: u32, reject: &Reject) -> Result<()> {
-        if self.first.is_none() {
+        if self.first.is_none() && reject.field.is_none() {
             self.first = Some((source, reject.clone()));
         }
         self.count += 1;

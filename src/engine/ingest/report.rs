@@ -67,7 +67,7 @@ pub struct IngestReport {
     /// The file that lists bad and stale records; `None` if there are none.
     #[serde(serialize_with = "readable")]
     pub rejects_file: Option<PathBuf>,
-    /// Number of bad records listed there: at most the first 100,000. All are counted.
+    /// Number of bad records and fields listed there: at most the first 100,000. All are counted.
     #[schemars(range(max = seedbank_formats::ingest::MAX_LISTED_REJECTS))]
     pub rejects_listed: u64,
     /// Elapsed time, in seconds.

@@ -6,7 +6,18 @@ use std::sync::Arc;
 use crate::engine::error::{RequestError, Result};
 use crate::engine::remote::{Inputs, address_of};
 use seedbank_algorithms::watch::Watch;
-use seedbank_formats::ingest::{Format, Input};
+use seedbank_formats::ingest::{ColumnNames, Format, Input};
+
+/// What to do with an input that ends within a record, such as a file that was copied in part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Truncated {
+    /// The batch is refused.
+    #[default]
+    Refuse,
+    /// The complete records before its end are taken, and the input is counted. Not in a snapshot, in which the pages
+    /// after them would become gone.
+    Keep,
+}
 
 /// What to ingest, and how.
 ///
@@ -37,6 +48,8 @@ pub struct IngestRequest {
     pub inputs: Vec<Input>,
     /// Their format.
     pub format: Format,
+    /// The columns of tables that are fields, if they have other names.
+    pub columns: ColumnNames,
     /// A list of sites with their attributes, as part of the batch or as all of it.
     pub sites: Option<Input>,
     /// Whether crawled pages without a record become gone.
@@ -46,7 +59,11 @@ pub struct IngestRequest {
     pub as_of: Option<u64>,
     /// The batch's name; `None` for the name of the first input.
     pub name: Option<String>,
-    /// Maximum share of bad records, in per cent of all records.
+    /// What to do with inputs that end within a record.
+    pub truncated: Truncated,
+    /// Maximum share of bad records, in per cent of all records. Up to
+    /// [`MIN_MAX_REJECTS`](seedbank_formats::ingest::MIN_MAX_REJECTS) bad records are always accepted if others are good;
+    /// with 0, none is.
     pub max_rejects: f64,
     /// Maximum net loss, in per cent, of the bank's crawled pages, and of its links. A loss of fewer
     /// than 100 pages or 1,000 links is always accepted; 100 accepts every batch.
@@ -62,6 +79,9 @@ pub struct IngestRequest {
     /// Whether to learn from pages that are fetched again even if the batch looks like a bulk
     /// import: brings more than ten times the number of new links expected from earlier batches.
     pub learn_from_bulk: bool,
+    /// Whether URLs may have hosts that only crawlers in a private network can fetch from: names of one label, private
+    /// addresses, `localhost` and so on. Otherwise such links are dropped, and records of such pages are bad.
+    pub allow_private: bool,
     /// Memory for sorting, in bytes, besides the store's own.
     pub memory: usize,
 }
@@ -139,10 +159,12 @@ impl Default for IngestRequest {
         Self {
             inputs: Vec::new(),
             format: Format::default(),
+            columns: ColumnNames::default(),
             sites: None,
             snapshot: false,
             as_of: None,
             name: None,
+            truncated: Truncated::Refuse,
             max_rejects: 1.0,
             max_loss: 20.0,
             rejects: None,
@@ -150,6 +172,7 @@ impl Default for IngestRequest {
             wait: false,
             again: false,
             learn_from_bulk: false,
+            allow_private: false,
             memory: 512 << 20,
         }
     }

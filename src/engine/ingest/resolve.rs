@@ -16,6 +16,7 @@ use super::gather::{CollectedInput, HAS_RECORD};
 use super::page_fields::{Found, PageFields};
 use super::passes::{PageEvent, Passes, SiteDelta, page_event};
 use super::pieces::{Gaps, PageInput, put_gap, put_input, take_input};
+use super::same_content;
 use super::site_records::{SiteRecords, SortedSiteRecords};
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::page::{PageId, SiteId};
@@ -211,6 +212,10 @@ pub(super) fn group_by_page(
             targets.sort_unstable();
             let first = targets.first().copied().map(PageId);
             passes.aliases.add_input(*page, &input, order, first);
+            if let (PageInput::SameContent { digest }, Some(same)) = (&input, first) {
+                same_content::ask(*page, order, *digest, same, passes)?;
+                continue;
+            }
             let mut last = 0;
             for target in &targets {
                 put_gap(target - last, &mut bytes);

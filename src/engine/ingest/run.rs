@@ -15,11 +15,13 @@ use super::gather::CollectedInput;
 use super::loss::Loss;
 use super::passes::Passes;
 use super::report::IngestReport;
-use super::request::IngestRequest;
+use super::request::{IngestRequest, Truncated};
 use super::resolve::{deduplicate, group_by_page, resolve};
 use super::site_records::{PartDigest, PartDigests, SiteCounts};
-use super::{links, pages, rows, targets, yields};
+use super::{links, pages, rows, same_content, targets, yields};
+use crate::engine::clock::now;
 use crate::engine::{EngineError, Result};
+use seedbank_formats::ingest::{Hosts, Naming, ReadOptions};
 use seedbank_store::records::{BatchCounts, BatchId, BatchKind, Counters, FetchCounts, Observed};
 use seedbank_store::tables::{self, PageSetKey};
 use seedbank_store::{StoreError, Writer};
@@ -31,13 +33,41 @@ pub(super) struct BatchOptions {
     pub(super) snapshot: bool,
     /// The given time of records without one.
     pub(super) as_of: Option<u64>,
+    /// The hosts that URLs may have.
+    pub(super) hosts: Hosts,
+    /// The latest time that a record can have, in microseconds since 1970.
+    latest: i64,
+    keeps_truncated: bool,
 }
 
+/// The number of seconds by which a fetch may be after the batch and after now: clocks of machines differ.
+const MAX_AFTER_BATCH: u64 = 86_400;
+
 impl BatchOptions {
-    pub(super) const fn new(request: &IngestRequest) -> Self {
+    pub(super) fn new(request: &IngestRequest) -> Self {
+        let latest = request.as_of.unwrap_or(0).max(now()) + MAX_AFTER_BATCH;
         Self {
             snapshot: request.snapshot,
             as_of: request.as_of,
+            hosts: if request.allow_private {
+                Hosts::Fetchable
+            } else {
+                Hosts::Public
+            },
+            latest: i64::try_from(latest.saturating_mul(1_000_000)).unwrap_or(i64::MAX),
+            keeps_truncated: request.truncated == Truncated::Keep,
+        }
+    }
+
+    /// Returns how to read the inputs of a bank with this naming.
+    pub(super) fn reading(self, naming: Naming) -> ReadOptions {
+        ReadOptions {
+            naming: Naming {
+                hosts: self.hosts,
+                ..naming
+            },
+            latest: self.latest,
+            keeps_truncated: self.keeps_truncated,
         }
     }
 
@@ -149,6 +179,7 @@ pub(super) fn run_passes(
     }
 
     group_by_page(input.pieces, &input.lengths, resolved, passes)?;
+    same_content::answer(passes)?;
     let Passes { aliases, times, .. } = &mut *passes;
     aliases.determine_changes(options.snapshot, times, watch, &exchange)?;
 
@@ -294,6 +325,7 @@ impl Coordinator<'_> {
         let read = &self.report.read;
         passes.counts.records = read.records;
         passes.counts.rejected = read.rejected();
+        passes.counts.truncated = read.truncated;
         passes.counts.dropped_outlinks = read.dropped_outlinks.values().sum();
         self.report.counts = passes.counts.clone();
         self.report.aliases = passes.aliases.counts;
@@ -377,10 +409,12 @@ fn add_counts(all: &mut BatchCounts, other: &BatchCounts) {
         records,
         rejected,
         superseded,
+        truncated,
         dropped_outlinks,
         new_pages,
         became_crawled,
         became_gone,
+        became_resources,
         changed,
         links_added,
         links_removed,
@@ -388,10 +422,12 @@ fn add_counts(all: &mut BatchCounts, other: &BatchCounts) {
     all.records += records;
     all.rejected += rejected;
     all.superseded += superseded;
+    all.truncated += truncated;
     all.dropped_outlinks += dropped_outlinks;
     all.new_pages += new_pages;
     all.became_crawled += became_crawled;
     all.became_gone += became_gone;
+    all.became_resources += became_resources;
     all.changed += changed;
     all.links_added += links_added;
     all.links_removed += links_removed;
@@ -408,6 +444,8 @@ fn add_change(all: &mut Counters, before: &Counters, after: &Counters) {
         known,
         crawled,
         gone,
+        documents,
+        resources,
         spam,
         intra_links,
         inter_links,
@@ -421,6 +459,8 @@ fn add_change(all: &mut Counters, before: &Counters, after: &Counters) {
     change(&mut all.known, before.known, *known);
     change(&mut all.crawled, before.crawled, *crawled);
     change(&mut all.gone, before.gone, *gone);
+    change(&mut all.documents, before.documents, *documents);
+    change(&mut all.resources, before.resources, *resources);
     change(&mut all.spam, before.spam, *spam);
     change(&mut all.intra_links, before.intra_links, *intra_links);
     change(&mut all.inter_links, before.inter_links, *inter_links);

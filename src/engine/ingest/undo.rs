@@ -232,6 +232,7 @@ impl Reversal<'_> {
             match record.state {
                 PageState::Crawled => self.counts.became_crawled += 1,
                 PageState::Gone => self.counts.became_gone += 1,
+                PageState::Resource => self.counts.became_resources += 1,
                 PageState::Known | PageState::Unlinked | PageState::Alias => {}
             }
         }

@@ -3,7 +3,9 @@
 use roaring::RoaringTreemap;
 
 use super::events::{Fields, group};
-use super::fetch_log::{BULK, Event, KEPT_BATCHES, OpenBlock, unpacked, was_fetched};
+use super::fetch_log::{
+    BULK, Event, KEPT_BATCHES, OpenBlock, is_same_fetch, unpacked, was_fetched,
+};
 use super::passes::Passes;
 use super::pieces::PageUpdate;
 use crate::engine::applied_batches::applied_batches;
@@ -64,7 +66,7 @@ pub(super) fn end_page(
         return fetches.push(page, Event::Given(sums));
     }
     match (old, fetched, old.and_then(|old| old.fetched)) {
-        (Some(_), Some(now), Some(before)) if now > before => {
+        (Some(old), Some(now), Some(before)) if now > before && !is_same_fetch(old, update) => {
             let seconds = now - before;
             fetches.observed.fetched_again += 1;
             fetches.observed.seconds = fetches.observed.seconds.saturating_add(seconds);

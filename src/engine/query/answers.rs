@@ -7,10 +7,11 @@ use crate::engine::ingest::RefusedBatch;
 use crate::engine::plan::{Method, NAME_PATTERN, by_cores, by_cover};
 use crate::engine::refresh::RefreshView;
 use seedbank_algorithms::cover::Value;
-use seedbank_algorithms::page::AliasBy;
+use seedbank_algorithms::fetch_status::FetchStatus;
+use seedbank_algorithms::page::PageKind;
 use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::records::{
-    BatchCounts, BatchId, BatchKind, Counters, Failures, PageState, RefreshId,
+    self, BatchCounts, BatchId, BatchKind, Counters, PageState, RefreshId,
 };
 
 /// Selects a refresh: one by number, or the last one of a plan.
@@ -307,6 +308,10 @@ pub struct CounterView {
     pub crawled: u64,
     /// Gone pages.
     pub gone: u64,
+    /// Documents among the crawled pages, which are never seeds.
+    pub documents: u64,
+    /// Resources, which are no pages.
+    pub resources: u64,
     /// Known and crawled pages with the spam mark.
     pub spam: u64,
     /// Intra-site links.
@@ -327,6 +332,8 @@ impl From<Counters> for CounterView {
             known: counters.known,
             crawled: counters.crawled,
             gone: counters.gone,
+            documents: counters.documents,
+            resources: counters.resources,
             spam: counters.spam,
             intra_links: counters.intra_links,
             inter_links: counters.inter_links,
@@ -343,10 +350,14 @@ pub struct PageView {
     pub url: String,
     /// Site of the page.
     pub site: String,
-    /// Known, crawled, gone, or an alias.
+    /// Known, crawled, gone, an alias or a resource.
     pub state: PageState,
     /// Target of the alias; `None` for any other page.
     pub alias: Option<AliasView>,
+    /// What the answer to its last fetch is: a page or a document; a resource if that is its state.
+    pub kind: PageKind,
+    /// Page that it names as canonical.
+    pub canonical: Option<String>,
     /// Spam mark of the page, or else of its site.
     pub spam: bool,
     /// Quality of the page, or else of its site, from 0 to 1; `None` if neither has one.
@@ -366,11 +377,9 @@ pub struct PageView {
 /// Target of an alias.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AliasView {
-    /// Page that it redirects to, or names as canonical.
+    /// Page that it redirects to.
     #[schemars(regex(pattern = URL_PATTERN))]
     pub to: String,
-    /// Whether it is a redirect or a canonical link.
-    pub by: AliasBy,
     /// Page at the end of the chain of aliases, for which links to this alias count. Absent if the chain
     /// is circular or too long.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -390,4 +399,29 @@ pub struct SuccessorView {
     /// Jaccard similarity of the successor's inter-site targets and the last ones of the dead seed.
     #[schemars(range(min = 0, max = 1))]
     pub similarity: f64,
+}
+
+/// The failed fetches of a page after its last fetch that did not fail.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Failures {
+    /// The result of the last one.
+    pub status: FetchStatus,
+    /// The number of half-days (UTC) with one, at most 64.
+    #[schemars(range(min = 1, max = 64))]
+    pub count: u32,
+    /// The start of the first of these half-days, in seconds since 1970 (UTC); `last` if there is only one.
+    pub since: u64,
+    /// The time of the last one, in seconds since 1970 (UTC).
+    pub last: u64,
+}
+
+impl From<records::Failures> for Failures {
+    fn from(stored: records::Failures) -> Self {
+        Self {
+            status: stored.status,
+            count: stored.count(),
+            since: stored.since(),
+            last: stored.last,
+        }
+    }
 }

@@ -194,6 +194,7 @@ impl Comparison<'_> {
             LineState::Spam => &mut self.counts.spam,
             LineState::Gone => &mut self.counts.gone,
             LineState::Alias => &mut self.counts.alias,
+            LineState::Resource => &mut self.counts.resource,
             LineState::Unlinked => &mut self.counts.unlinked,
             _ => &mut self.counts.alive,
         } += 1;
@@ -226,6 +227,7 @@ fn line_state(record: &PageRecord) -> LineState {
         PageState::Gone => LineState::Gone,
         PageState::Unlinked => LineState::Unlinked,
         PageState::Alias => LineState::Alias,
+        PageState::Resource => LineState::Resource,
     }
 }
 
@@ -365,7 +367,7 @@ pub struct ListComparison {
 /// Counts of the lines and pages of a list.
 ///
 /// Each line is a page, a duplicate, or an invalid URL: `lines` = `pages` + `duplicates` + `invalid_urls`. Each page
-/// is one of `alive`, `spam`, `gone`, `alias`, `unlinked` and `not_in_bank`; and each that is in the bank
+/// is one of `alive`, `spam`, `gone`, `alias`, `resource`, `unlinked` and `not_in_bank`; and each that is in the bank
 /// is one of `seeds`, `covered`, `near_core` and `not_covered`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
@@ -386,6 +388,8 @@ pub struct ListCounts {
     pub gone: u64,
     /// Aliases of other pages.
     pub alias: u64,
+    /// Resources.
+    pub resource: u64,
     /// Pages without links to them and without a record.
     pub unlinked: u64,
     /// Pages that the bank does not contain.
@@ -411,8 +415,10 @@ pub enum LineState {
     Spam,
     /// Gone page.
     Gone,
-    /// Page that redirects to another one, or names it as canonical.
+    /// Page that redirects to another one.
     Alias,
+    /// Resource, such as a script or an image.
+    Resource,
     /// Page without links to it and without a record.
     Unlinked,
     /// Page that the bank does not contain.

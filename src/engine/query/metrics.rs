@@ -186,6 +186,7 @@ impl Status {
             ("crawled", counters.crawled),
             ("known", counters.known),
             ("gone", counters.gone),
+            ("resource", counters.resources),
         ];
         let help = "Pages, by state.";
         let of_state = |(state, pages)| (vec![("state", state)], pages);
@@ -279,6 +280,7 @@ fn write_plans(text: &mut MetricsText, plans: &[PlanView]) {
             ("alive", seeds.alive),
             ("gone", seeds.gone),
             ("alias", seeds.alias),
+            ("resource", seeds.resource),
             ("unlinked", seeds.unlinked),
             ("forgotten", seeds.forgotten),
         ]

@@ -2,6 +2,7 @@
 //! between two lists. All read the published state.
 
 pub(crate) mod answers;
+mod canonical;
 mod compare;
 pub(crate) mod diff;
 mod dry_run;
@@ -19,14 +20,15 @@ pub(crate) mod views;
 
 // Types of requests and answers that other crates declare.
 pub use seedbank_algorithms::fetch_status::FetchStatus;
-pub use seedbank_algorithms::page::AliasBy;
-pub use seedbank_store::records::{CoverStop, Failures, PageState};
+pub use seedbank_algorithms::page::PageKind;
+pub use seedbank_store::records::{CoverStop, PageState};
 
 pub use crate::engine::history::seed_counts::{SeedCounts, SeedPromise};
 pub use answers::{
-    AliasView, BatchSummary, BatchView, ByPolicy, CoreView, CounterView, Evidence, History,
-    PageView, Seed, SuccessorView, Which,
+    AliasView, BatchSummary, BatchView, ByPolicy, CoreView, CounterView, Evidence, Failures,
+    History, PageView, Seed, SuccessorView, Which,
 };
+pub use canonical::{CanonicalCounts, CanonicalEvidence, CanonicalView};
 pub use compare::{
     CompareRequest, CrawlComparison, CrawlResult, LineState, ListComparison, ListCounts,
     ListRelation, ListedLine, ListedPage,

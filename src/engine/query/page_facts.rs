@@ -7,7 +7,8 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use super::answers::AliasView;
+use super::answers::{AliasView, Failures};
+use super::canonical::{CanonicalView, canonical_view};
 use super::diff::{Cause, CauseDetail, Pair, Side};
 use super::explain::{PageInPlan, ReadCost, page_in_plans};
 use super::nearest;
@@ -18,13 +19,13 @@ use crate::engine::{Bank, EngineError};
 use roaring::RoaringBitmap;
 use schemars::JsonSchema;
 use seedbank_algorithms::cover::Value;
-use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_algorithms::page::{PageId, PageKind, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_algorithms::yields::YIELD_UNIT;
 use seedbank_formats::ingest::{self, FORGOTTEN_URL, URL_PATTERN};
 use seedbank_store::aliases::AliasReference;
 use seedbank_store::links::LinkKey;
-use seedbank_store::records::{BatchId, Failures, PageRecord, PageState, RefreshId, RefreshRecord};
+use seedbank_store::records::{BatchId, PageRecord, PageState, RefreshId, RefreshRecord};
 use seedbank_store::{Key, StoreError, tables};
 use serde::{Deserialize, Serialize};
 
@@ -90,11 +91,16 @@ pub struct PageFacts {
     pub url: String,
     /// Site of the page.
     pub site: String,
-    /// Known, crawled, gone, unlinked (no page links to it any more), or an alias.
+    /// Known, crawled, gone, unlinked (no page links to it any more), an alias or a resource.
     pub state: PageState,
+    /// What the answer to its last fetch is; a page in all states but crawled and resource.
+    pub kind: PageKind,
     /// Target of the alias; absent for any other page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alias: Option<AliasView>,
+    /// Page that it names as canonical; absent if it names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub canonical: Option<CanonicalView>,
     /// Spam mark of the page, or else of its site.
     pub spam: bool,
     /// Source of the spam mark; `null` if none was given, and the page counts as not spam.
@@ -114,6 +120,14 @@ pub struct PageFacts {
     /// Time of the last fetch that did not fail, in seconds since 1970 (UTC): that of the record, or else of its
     /// batch; `null` if it is not known.
     pub fetched: Option<u64>,
+    /// Fields that the last fetch did not state, with the times of the fetches that did, in seconds since 1970 (UTC); absent
+    /// if there are none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub stated_earlier: BTreeMap<String, u64>,
+    /// Last time at which the content is known to have changed, from a sitemap, a feed or a record, in seconds since 1970
+    /// (UTC); absent if none is known. After the last fetch, the page is due.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<u64>,
     /// Fetches that failed since then; absent if none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failures: Option<Failures>,
@@ -191,13 +205,18 @@ impl Bank {
             Ok(SeenInBatch { batch, at })
         };
         let (aliases, links_to_alias) = aliases(&views, page, limits.examples)?;
-        let failures = views.reader.get(&tables::FAILURES, &page)?;
+        let failures = views
+            .reader
+            .get(&tables::FAILURES, &page)?
+            .map(Failures::from);
         let of_site = views.reader.need(&tables::SITES, &page.site())?.defaults;
         Ok(PageFacts {
             url: location.url(views.naming.sites),
             site: location.site,
             state: record.state,
+            kind: record.kind,
             alias: views.alias(page, &record)?,
+            canonical: canonical_view(&views, page, &record)?,
             spam: record.spam,
             spam_source: source_of(record.spam_given.is_some(), of_site.spam.is_some()),
             quality: record.quality.map(Value::from_quality),
@@ -207,6 +226,11 @@ impl Bank {
             uncrawled_given: record.uncrawled_given.is_some(),
             digest: record.digest.is_some(),
             fetched: record.fetched,
+            stated_earlier: record
+                .stated_earlier()
+                .map(|(field, at)| (field.name().to_owned(), at))
+                .collect(),
+            changed: record.changed,
             failures,
             yields: yields(&views, page)?,
             origin: fetch_origin(&views, page, &record, failures.is_some())?,

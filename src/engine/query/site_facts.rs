@@ -118,6 +118,10 @@ pub struct SitePageCounts {
     pub crawled: u64,
     /// Gone pages.
     pub gone: u64,
+    /// Documents among the crawled pages.
+    pub documents: u64,
+    /// Resources, which are no pages.
+    pub resources: u64,
     /// Aliases.
     pub aliases: u64,
     /// Pages without links to them and without a record.
@@ -213,6 +217,8 @@ impl Bank {
                 known: record.known.into(),
                 crawled: record.crawled.into(),
                 gone: record.gone.into(),
+                documents: record.documents.into(),
+                resources: record.resources.into(),
                 aliases: pages.aliases,
                 unlinked: pages.unlinked,
                 spam: record.spam.into(),
@@ -325,7 +331,7 @@ impl<'a> Pages<'a> {
         match record.state {
             PageState::Alias => self.aliases += 1,
             PageState::Unlinked => self.unlinked += 1,
-            PageState::Known | PageState::Crawled | PageState::Gone => {}
+            PageState::Known | PageState::Crawled | PageState::Gone | PageState::Resource => {}
         }
         if let Some(row) = record.row {
             *self.rows.entry(row).or_default() += 1;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::answers::{BatchView, CounterView, History};
+use super::canonical::{CanonicalCounts, canonical_counts};
 use super::quotas::{Balance, Owners, SiteWeights};
 use super::views::Views;
 use crate::engine::clock::now;
@@ -43,6 +44,9 @@ pub struct Status {
     /// Totals, and the last batch and refresh.
     #[serde(flatten)]
     pub counters: CounterView,
+    /// Pages with a canonical link; `None` if they were not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub canonical: Option<CanonicalCounts>,
     /// Last batch; `None` before the first.
     pub last_batch: Option<LastBatch>,
     /// Last refused batch; `None` if no batch was refused, or if a batch with its name was accepted later.
@@ -118,13 +122,15 @@ pub struct LastBatch {
     pub records: u64,
     /// Number of rejected records.
     pub rejected: u64,
+    /// Truncated inputs whose complete records were read.
+    pub truncated: u64,
     /// Number of stale records: skipped, because their pages were fetched later.
     pub stale: u64,
     /// Number of pages whose fetch failed.
     pub failed: u64,
     /// Number of pages whose last fetch failed, after the batch.
     pub failing: u64,
-    /// List of rejected and stale records in the bank's folder; `None` if there are none, the user named another
+    /// List of bad and stale records in the bank's folder; `None` if there are none, the user named another
     /// file, or the list was removed.
     #[serde(serialize_with = "readable")]
     pub rejects_file: Option<PathBuf>,
@@ -169,6 +175,8 @@ pub struct SeedStates {
     pub gone: u64,
     /// Aliases of other pages.
     pub alias: u64,
+    /// Resources.
+    pub resource: u64,
     /// Without links to them and without a record.
     pub unlinked: u64,
     /// Forgotten on demand; lists no longer contain them.
@@ -207,8 +215,20 @@ impl Bank {
     /// Cost: one scan of the sites, a read per seed of the plans' last lists, and the metadata of each file
     /// of the bank.
     pub fn status(&self) -> Result<Status, EngineError> {
+        self.read_status(false)
+    }
+
+    /// Returns the status with the numbers of canonical links.
+    ///
+    /// Cost: that of [`status`](Self::status), one scan of all canonical links, and a read of each canonical page.
+    pub fn status_with_canonical(&self) -> Result<Status, EngineError> {
+        self.read_status(true)
+    }
+
+    fn read_status(&self, with_canonical: bool) -> Result<Status, EngineError> {
         let views = Views::open(self)?;
         let store: &Store = &views.reader;
+        let canonical = with_canonical.then(|| canonical_counts(store, self.watch()));
         let settings = store.settings()?;
         let at = now();
         let mut sites = 0;
@@ -262,6 +282,7 @@ impl Bank {
             at,
             sites,
             counters: counters.into(),
+            canonical: canonical.transpose()?,
             last_batch: self.last_batch(store, at, counters.batch)?,
             refused: self.refused_batch(),
             undo: store.undo_record()?.map(|undo| Undoable {
@@ -291,7 +312,7 @@ impl Bank {
             return Ok(None);
         };
         let mut list = list_of(self.path(), batch);
-        let has_list = record.counts.rejected + record.stale > 0 && list.is_file();
+        let has_list = list.is_file();
         if self.hides_folders()
             && let Ok(in_bank) = list.strip_prefix(self.path())
         {
@@ -306,6 +327,7 @@ impl Bank {
             seconds: record.seconds,
             records: record.counts.records,
             rejected: record.counts.rejected,
+            truncated: record.counts.truncated,
             stale: record.stale,
             failed: record.failed,
             failing: record.failing,
@@ -331,6 +353,7 @@ fn plan_view(
             PageState::Known | PageState::Crawled => &mut seeds.alive,
             PageState::Gone => &mut seeds.gone,
             PageState::Alias => &mut seeds.alias,
+            PageState::Resource => &mut seeds.resource,
             PageState::Unlinked => &mut seeds.unlinked,
         } += 1;
     }

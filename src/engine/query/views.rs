@@ -71,13 +71,12 @@ impl Views {
         if record.state != PageState::Alias {
             return Ok(None);
         }
-        let Some(alias) = self.reader.alias(page)? else {
+        let Some(to) = self.reader.alias(page)? else {
             return Ok(None);
         };
         let end = self.reader.resolve_alias(page)?;
         Ok(Some(AliasView {
-            to: self.name(alias.to)?.1,
-            by: alias.by,
+            to: self.name(to)?.1,
             resolves_to: end
                 .map(|end| Ok::<_, StoreError>(self.name(end)?.1))
                 .transpose()?,
@@ -234,7 +233,10 @@ pub(super) fn seed_view(
         refresh: run.refresh,
         evidence: evidence(rank, &seed.evidence),
         succeeds: succeeds.transpose()?,
-        failures: views.reader.get(&tables::FAILURES, &seed.page)?,
+        failures: views
+            .reader
+            .get(&tables::FAILURES, &seed.page)?
+            .map(Into::into),
     })
 }
 
@@ -390,6 +392,11 @@ fn page_view(views: &Views, page: PageId, record: &PageRecord) -> Result<PageVie
         site,
         state: record.state,
         alias: views.alias(page, record)?,
+        kind: record.kind,
+        canonical: match record.canonical {
+            Some(to) => Some(views.name(to)?.1),
+            None => None,
+        },
         spam: record.spam,
         quality: record.quality.map(Value::from_quality),
         clicks: record.clicks,

@@ -1,6 +1,7 @@
 //! Computes a refresh: resolves the plan's parameters, runs the method, and limits changes of the
 //! list.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::churn_limit::{self, LimitedList};
@@ -118,10 +119,13 @@ pub(super) fn run(
     report.plan_changed = plan_changed;
     report.default_budget = default_budget;
     report.crawled_since_tuned = crawled_since_tuned;
-    report.view.policy = (policy != Policy::default()).then(|| PolicyView {
+    let has_policy = policy != Policy::default() || rules.pages.documents() > 0;
+    let unreachable = unreachable_sites(reader, &rules)?;
+    report.view.policy = has_policy.then(|| PolicyView {
         pinned: rules.pins.count(),
         rejected_pins: rules.pins.rejected.clone(),
-        rejected: failing_rejections(&resolved, &rules),
+        rejected: page_rejections(&resolved, &rules),
+        unreachable,
         ..PolicyView::default()
     });
     // As time passes, pages become eligible on sites that did not change.
@@ -135,8 +139,8 @@ pub(super) fn run(
     let outcome = match resolved {
         ResolvedPlan::Cores(ref plan) => {
             // On an unchanged graph, the cores are the same, and so are the seeds that conditions
-            // on cores allow. The condition on failed fetches changes nothing either if it rejects
-            // no page now and rejected none then.
+            // on cores allow. The conditions on failed fetches and on documents change nothing either if they
+            // reject no page now and rejected none then.
             let other_policies = Policy {
                 min_hubs: 0,
                 min_authorities: 0,
@@ -147,16 +151,19 @@ pub(super) fn run(
                 },
                 ..policy
             };
-            let rejects_none =
-                other_policies == Policy::default() && rules.pages.failing_pages() == 0;
+            let rejects_none = other_policies == Policy::default()
+                && rules.pages.failing_pages() == 0
+                && rules.pages.documents() == 0;
             let mut same = match previous_plan.refresh.filter(|_| rejects_none) {
                 Some(refresh) => unchanged::find(reader, plan, refresh, watch)?,
                 None => None,
             };
-            if let Some(found) = &same
-                && rejections(found)?.contains_key(&RejectionReason::MaxFailures)
-            {
-                same = None;
+            if let Some(found) = &same {
+                let rejected = rejections(found)?;
+                let changing = [RejectionReason::MaxFailures, RejectionReason::Document];
+                if changing.iter().any(|by| rejected.contains_key(by)) {
+                    same = None;
+                }
             }
             if let Some(same) = same {
                 report.set_unchanged(&same, request.explain_cost)?;
@@ -214,8 +221,11 @@ pub(super) fn run(
     }
     if let Some(asked) = max_seeds.filter(|asked| report.view.seeds < *asked) {
         let is_limited = limited_list.as_ref().is_some_and(|of| of.view.deferred > 0);
+        let counters = reader.counters()?;
         let reason = if is_limited {
             ShortageReason::MaxChanges
+        } else if counters.intra_links + counters.inter_links == 0 {
+            ShortageReason::NoLinks
         } else {
             outcome.short()
         };
@@ -294,12 +304,25 @@ fn rejections(stored: &UnchangedRun) -> Result<BTreeMap<RejectionReason, u64>> {
     Ok(policy.rejected)
 }
 
-/// Returns the rejections by failed fetches, which cover methods do not count themselves.
-fn failing_rejections(plan: &ResolvedPlan, rules: &LoadedPolicy) -> BTreeMap<RejectionReason, u64> {
+/// Returns the rejections for failed fetches and of documents, which cover methods do not count themselves.
+fn page_rejections(plan: &ResolvedPlan, rules: &LoadedPolicy) -> BTreeMap<RejectionReason, u64> {
+    let counts = [
+        (RejectionReason::MaxFailures, rules.pages.failing_pages()),
+        (RejectionReason::Document, rules.pages.documents()),
+    ];
     let is_cover = !matches!(plan, ResolvedPlan::Cores(_));
-    let failing = rules.pages.failing_pages();
-    let counted = (is_cover && failing > 0).then_some((RejectionReason::MaxFailures, failing));
-    counted.into_iter().collect()
+    let counted = counts.into_iter().filter(|(_, pages)| *pages > 0);
+    counted.filter(|_| is_cover).collect()
+}
+
+/// Returns the names of the unreachable sites with the most crawled pages, and the numbers of these pages.
+fn unreachable_sites(store: &Store, rules: &LoadedPolicy) -> Result<BTreeMap<String, u64>> {
+    const MAX_SITES: usize = 20;
+    let mut sites = rules.pages.unreachable_sites().to_vec();
+    sites.sort_unstable_by_key(|(site, pages)| (Reverse(*pages), *site));
+    let named = sites.into_iter().take(MAX_SITES);
+    let named = named.map(|(site, pages)| Ok((store.need(&tables::SITES, &site)?.name, pages)));
+    named.collect()
 }
 
 /// Returns the error for a plan that does not exist and has no parameters.

@@ -179,6 +179,8 @@ pub struct Shortage {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShortageReason {
+    /// The bank has no links.
+    NoLinks,
     /// By cores: no inter-site link is left.
     NoLinkLeft,
     /// By cover: no eligible page is left on the sites that need seeds.
@@ -201,8 +203,13 @@ pub struct PolicyView {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rejected_pins: Vec<RejectedPin>,
     /// Number of rejections by each policy. By cores: cores whose best hub was rejected, or that
-    /// gave no seed. By cover: pages rejected by caps, and all pages with too many failed fetches.
+    /// gave no seed. By cover: pages rejected by caps, and all documents and pages with too many failed fetches.
     pub rejected: BTreeMap<RejectionReason, u64>,
+    /// The unreachable sites: no fetch of any of their pages had an answer on the last three or more days with fetches, so
+    /// `max-failures` rejects all of their pages. With the number of their crawled pages; at most the 20 sites with the most
+    /// pages.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub unreachable: BTreeMap<String, u64>,
     /// Difference from the previous list, if changes are limited and there is a previous list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<ListChanges>,

@@ -11,7 +11,7 @@ use super::record::Event;
 use super::source::{
     Block, Blocks, MAX_LINE, Piece, Pieces, Source, Sources, Stop, line_too_long, lines,
 };
-use super::summary::{Fault, Position, RejectReason, SkipReason};
+use super::summary::{EXCERPT_CHARS, Fault, Position, RejectReason, SkipReason};
 use seedbank_algorithms::watch::Watch;
 
 /// The parsed content of a line.
@@ -40,6 +40,9 @@ pub(super) trait EntryFormat: Send + Sync {
         context: &Self::Context,
         parser: &mut PieceParser,
     ) -> Result<Entry, Fault>;
+
+    /// Reads the URL of the page of a line that is too long, given its beginning, as far as it has one.
+    fn read_page(&self, _beginning: &[u8], _parser: &mut PieceParser) {}
 }
 
 /// An input in an entry format, plain or compressed. Blank lines are skipped.
@@ -129,20 +132,33 @@ fn read<F: EntryFormat>(
     parser: &mut PieceParser,
 ) {
     let mut number = block.first_line;
+    let end = number + block.lines as u64;
+    let is_open = !block.text.ends_with(b"\n");
     for line in lines(&block.text) {
         if line.trim_ascii().is_empty() {
             parser.summary.blank_lines += 1;
         } else {
             let entry = read_line(format, line, &context, parser);
-            add_entry(parser, Position::Line(number), entry, line);
+            // Only the last line of a file has no end.
+            let is_cut = is_open && number + 1 == end;
+            if !(is_cut && is_invalid_json(&entry) && parser.keep_truncated()) {
+                add_entry(parser, Position::Line(number), entry, line);
+            }
         }
         format.update(line, &mut context);
         number += 1;
     }
     if let Some(overlong) = &block.overlong {
         let fault = line_too_long(overlong.bytes);
+        format.read_page(&overlong.head, parser);
         parser.add(Position::Line(number), Err(fault), &overlong.head);
     }
+}
+
+fn is_invalid_json(entry: &Result<Entry, Fault>) -> bool {
+    entry
+        .as_ref()
+        .is_err_and(|fault| fault.reason == RejectReason::InvalidJson)
 }
 
 fn read_line<F: EntryFormat>(
@@ -152,13 +168,27 @@ fn read_line<F: EntryFormat>(
     parser: &mut PieceParser,
 ) -> Result<Entry, Fault> {
     if line.len() > MAX_LINE {
+        format.read_page(line.get(..EXCERPT_CHARS * 4).unwrap_or(line), parser);
         return Err(line_too_long(line.len() as u64));
     }
-    let line = utf_8(line)?;
-    format.read(line, context, parser)
+    read_text(line, parser, |line, parser| {
+        format.read(line, context, parser)
+    })
 }
 
-/// Decodes a record as UTF-8.
+/// Decodes a record as UTF-8 and reads it. U+FFFD replaces what is not UTF-8: only the fields that have it cannot be read.
+pub(super) fn read_text<T>(
+    text: &[u8],
+    parser: &mut PieceParser,
+    read: impl FnOnce(&str, &mut PieceParser) -> T,
+) -> T {
+    match std::str::from_utf8(text) {
+        Ok(text) => read(text, parser),
+        Err(_) => parser.repaired(|parser| read(&String::from_utf8_lossy(text), parser)),
+    }
+}
+
+/// Decodes a text as UTF-8.
 pub(super) fn utf_8(text: &[u8]) -> Result<&str, Fault> {
     std::str::from_utf8(text)
         .map_err(|error| Fault::new(RejectReason::InvalidUtf8, error.to_string()))
@@ -190,8 +220,11 @@ pub trait LineFormat: Send + Sync {
     /// Counts in `parser` what it drops (outlinks, duplicates, self-links, unknown fields), and numbers
     /// URLs there.
     ///
-    /// Must not panic for any line. A fault rejects the whole line.
+    /// Must not panic for any line. A fault rejects the whole line; U+FFFD may replace what is not UTF-8.
     fn read(&self, line: &str, parser: &mut PieceParser) -> Result<Event<UrlNumber>, Fault>;
+
+    /// Reads the URL of the page of a line that is too long, given its beginning, as far as it has one.
+    fn read_page(&self, _beginning: &[u8], _parser: &mut PieceParser) {}
 }
 
 /// A line format is an entry format in which every line is an event.
@@ -200,6 +233,10 @@ impl<F: LineFormat> EntryFormat for &F {
 
     fn read(&self, line: &str, _context: &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
         F::read(self, line, parser).map(Entry::One)
+    }
+
+    fn read_page(&self, beginning: &[u8], parser: &mut PieceParser) {
+        F::read_page(self, beginning, parser);
     }
 }
 
@@ -256,6 +293,7 @@ pub(super) fn read_json_line(
     parser: &mut PieceParser,
 ) -> Result<Event<UrlNumber>, Fault> {
     if line.len() > MAX_LINE {
+        format.read_page(line.get(..EXCERPT_CHARS * 4).unwrap_or(line), parser);
         return Err(line_too_long(line.len() as u64));
     }
     read_any(format, line, parser)
@@ -267,5 +305,5 @@ pub(super) fn read_any(
     line: &[u8],
     parser: &mut PieceParser,
 ) -> Result<Event<UrlNumber>, Fault> {
-    format.read(utf_8(line)?, parser)
+    read_text(line, parser, |line, parser| format.read(line, parser))
 }

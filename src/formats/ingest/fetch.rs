@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use super::digest::digest_hash;
 use super::interner::UrlNumber;
+use super::kind::KindEvidence;
 use super::location::BaseUrl;
 use super::piece_parser::PieceParser;
 use super::record::PageRecord;
-use super::summary::{DropReason, Fault, SkipReason, Unread};
+use super::summary::{DropReason, Fault, SkipReason};
 
 use super::timestamp::parse_timestamp;
 use seedbank_algorithms::fetch_status::FetchStatus;
-use seedbank_algorithms::page::AliasBy;
 
 /// The meaning of a status for the page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,6 +79,8 @@ pub(super) struct Fetch<'a> {
     pub(super) digest: Option<&'a str>,
     /// The target of a redirect, relative to the page.
     pub(super) location: Option<&'a str>,
+    /// What says whether it is a page.
+    pub(super) kind: KindEvidence<'a>,
 }
 
 impl Fetch<'_> {
@@ -91,30 +93,37 @@ impl Fetch<'_> {
         if self.answer == Answer::Redirect && self.location.is_none() {
             return Ok(Err(SkipReason::OtherStatus));
         }
+        // An error or a redirect in place of a resource says nothing of a page.
+        if self.answer != Answer::Crawled && self.kind.is_resource(self.url) {
+            return Ok(Err(SkipReason::NoPage));
+        }
         let page = parser.page(self.url)?;
         let mut record = PageRecord::new(page);
         record.gone = self.answer == Answer::Gone;
-        // A time that cannot be read says nothing, but the rest of the record does.
-        let time = self.time.map(archive_time).and_then(|time| {
-            let time = parse_timestamp(&time).ok();
-            if time.is_none() && !record.gone {
-                *parser.summary.unread.entry(Unread::Time).or_default() += 1;
-            }
-            time
-        });
-        let time = time.map(|time| parser.time(time));
+        let name = "fetch time";
+        let time = self.time.map(|time| parse_timestamp(&archive_time(time)));
+        let time = time.transpose();
+        let time = parser.field(name, time.map_err(|error| Fault::timestamp(name, error)));
+        let time = time.and_then(|time| parser.time(name, time));
         if let Answer::Failed(status) = self.answer {
             return Ok(Ok(PageRecord::failed(page, status, time)));
         }
         record.fetched = time;
         match (self.answer, self.location) {
-            (Answer::Crawled, _) => record.digest = self.digest.map(digest_hash),
+            (Answer::Crawled, _) => {
+                record.kind = self.kind.kind(self.url);
+                // Only the contents of pages are compared.
+                let digest = self
+                    .digest
+                    .filter(|text| !record.is_resource() && parser.check_utf_8(text).is_ok());
+                record.digest = digest.map(digest_hash);
+            }
             (Answer::Redirect, Some(location)) => {
                 let mut base = BaseUrl::new(self.url, None);
                 let Some(to) = alias_target(page, location, base.as_mut(), parser) else {
                     return Ok(Err(SkipReason::LeadsNowhere));
                 };
-                record.alias = Some((to, AliasBy::Redirect));
+                record.redirect = Some(to);
             }
             _ => {}
         }
@@ -149,7 +158,7 @@ pub(super) fn alias_target(
 ) -> Option<UrlNumber> {
     let absolute = match base {
         None => return parser.alias_target(page, link),
-        Some(base) => base.resolve(link),
+        Some(base) => parser.check_utf_8(link).and_then(|()| base.resolve(link)),
     };
     match absolute {
         Ok(url) => parser.alias_target(page, &url),

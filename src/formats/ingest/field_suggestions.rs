@@ -2,7 +2,7 @@
 
 use strsim::osa_distance;
 
-use super::formats::json_lines::RECORD_FIELDS;
+use super::columns::RECORD_FIELDS;
 
 /// Longer names get no suggestion: the time of an edit distance grows with the length.
 const MAX_NAME: usize = 32;

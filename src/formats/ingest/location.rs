@@ -9,6 +9,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::net::Ipv4Addr;
 
 use super::escapes;
 use encoding_rs::Encoding;
@@ -55,7 +56,11 @@ impl SiteMode {
     /// Combines this mode with URL rules.
     #[must_use]
     pub const fn with(self, urls: UrlRules) -> Naming {
-        Naming { sites: self, urls }
+        Naming {
+            sites: self,
+            urls,
+            hosts: Hosts::Any,
+        }
     }
 }
 
@@ -77,6 +82,73 @@ impl UrlRules {
         [(Self::Rfc3986, "rfc3986"), (Self::Whatwg, "whatwg")];
 }
 
+/// The hosts that a URL may have.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+pub enum Hosts {
+    /// Any, for URLs that are only looked up.
+    #[default]
+    Any,
+    /// DNS names and IP addresses.
+    Fetchable,
+    /// Those that a crawler of the public web can fetch from: also no name of one label, no address of a private network, of a
+    /// link or of the machine itself, and no name below `.localhost`, `.local`, `.internal` or `.onion`. The names that
+    /// RFC 2606 reserves for tests and examples are allowed.
+    Public,
+}
+
+impl Hosts {
+    fn allow(self, host: Option<Host<&str>>) -> bool {
+        self == Self::Any
+            || host.is_some_and(|host| match host {
+                Host::Domain(name) => {
+                    is_dns_name(name) && (self == Self::Fetchable || is_public_name(name))
+                }
+                Host::Ipv4(address) => self == Self::Fetchable || is_public_v4(address),
+                Host::Ipv6(address) => {
+                    let is_private = address.is_loopback()
+                        || address.is_unspecified()
+                        || address.is_unique_local()
+                        || address.is_unicast_link_local()
+                        || address.is_multicast();
+                    let v4 = address.to_ipv4_mapped();
+                    self == Self::Fetchable || !is_private && v4.is_none_or(is_public_v4)
+                }
+            })
+    }
+}
+
+/// The maximum length of a label of a DNS name in bytes.
+const MAX_LABEL: usize = 63;
+
+/// The last labels of names that are not public (RFC 6761, 6762, 7686, and `internal`, which ICANN reserved in 2024).
+const PRIVATE_LABELS: [&[u8]; 4] = [b"localhost", b"local", b"internal", b"onion"];
+
+fn is_dns_name(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let is_label = |label: &str| {
+        (1..=MAX_LABEL).contains(&label.len())
+            && label
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+    };
+    name.len() <= MAX_HOST && name.split('.').all(is_label)
+}
+
+fn is_public_name(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let last = name.rsplit_once('.').map(|(_, last)| last.as_bytes());
+    last.is_some_and(|last| !PRIVATE_LABELS.contains(&last))
+}
+
+const fn is_public_v4(address: Ipv4Addr) -> bool {
+    !(address.is_private()
+        || address.is_loopback()
+        || address.is_link_local()
+        || address.is_multicast()
+        || address.is_broadcast()
+        || address.octets()[0] == 0)
+}
+
 /// How a bank identifies pages and sites.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Naming {
@@ -84,6 +156,8 @@ pub struct Naming {
     pub sites: SiteMode,
     /// How URLs are normalised.
     pub urls: UrlRules,
+    /// Which hosts URLs may have. It is no property of a bank, but of what is read.
+    pub hosts: Hosts,
 }
 
 impl Naming {
@@ -142,6 +216,12 @@ pub enum UrlError {
     /// Longer than [`MAX_URL`], as given or normalised.
     #[error("expected a URL of at most {MAX_URL} bytes, found {0}")]
     TooLong(usize),
+    /// No crawler can fetch from its host, or only one in a private network.
+    #[error("{0} is not a host of the public web")]
+    Unfetchable(String),
+    /// Part of a text that is not UTF-8.
+    #[error("the URL is not UTF-8")]
+    NotUtf8,
     /// Any other error of the URL standard.
     #[error("{0}")]
     Invalid(ParseError),
@@ -258,6 +338,9 @@ pub(super) fn parse_standard(text: &str, naming: Naming) -> Result<Location, Url
         return Err(UrlError::TooLong(url.as_str().len()));
     }
     let host = url.host_str().ok_or(UrlError::NoHost)?;
+    if !naming.hosts.allow(url.host()) {
+        return Err(UrlError::Unfetchable(host.to_owned()));
+    }
     let (site, host_mark, from) = match naming.sites {
         SiteMode::Host => (host, None, Position::AfterHost),
         SiteMode::BareHost => {
@@ -463,7 +546,7 @@ pub(super) fn split_normal(text: &str) -> Option<NormalUrl<'_>> {
     is_normal_rest(rest.as_bytes()).then_some(NormalUrl { scheme, host, rest })
 }
 
-/// Returns the length of a host of lower-case labels without punycode, followed by a slash. IP addresses
+/// Returns the length of a public host of lower-case labels without punycode, followed by a slash. IP addresses
 /// are not accepted: their last label begins with a digit.
 fn normal_host(text: &[u8]) -> Option<usize> {
     let mut label = 0;
@@ -475,7 +558,9 @@ fn normal_host(text: &[u8]) -> Option<usize> {
             return None;
         }
         if byte == b'/' {
-            return text[label].is_ascii_lowercase().then_some(at);
+            let last = &text[label..at];
+            let is_public = label > 0 && !PRIVATE_LABELS.contains(&last);
+            return (is_public && last[0].is_ascii_lowercase()).then_some(at);
         }
         label = at + 1;
     }
@@ -484,7 +569,8 @@ fn normal_host(text: &[u8]) -> Option<usize> {
 
 /// Returns whether a label has no leading or trailing hyphen and no `--` in the place of punycode.
 fn is_normal_label(label: &[u8]) -> bool {
-    label.first().is_some_and(|first| *first != b'-')
+    label.len() <= MAX_LABEL
+        && label.first().is_some_and(|first| *first != b'-')
         && label.last() != Some(&b'-')
         && label.get(2..4) != Some(b"--")
 }

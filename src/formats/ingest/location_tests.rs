@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::ingest::interner::Interner;
 
 /// Every way to cut sites, with URLs as browsers have them.
 fn whatwg() -> impl Iterator<Item = Naming> {
@@ -227,6 +228,63 @@ fn what_is_no_page_has_a_reason() {
     assert_eq!(host(&long), Err(scheme("data")));
     let odd = format!("{}:", "x".repeat(70_000));
     assert_eq!(host(&odd), Err(scheme(&"x".repeat(MAX_SCHEME))));
+}
+
+#[test]
+fn crawlers_fetch_from_public_hosts_and_in_private_networks_from_others() {
+    let label = "a".repeat(63);
+    let long = format!("{label}a.example");
+    let longest = [&*label; 4].join(".");
+    let [public, private, none] = [(true, true), (false, true), (false, false)];
+    for (host, allowed) in [
+        ("a.example", public),
+        ("a.invalid.", public),
+        ("A_b-c.test", public),
+        ("xn--bcher-kva.example", public),
+        (&*format!("{label}.example"), public),
+        ("203.0.113.9", public),
+        ("[2001:db8::1]", public),
+        ("intranet", private),
+        ("localhost", private),
+        ("a.localhost.", private),
+        ("printer.local", private),
+        ("wiki.corp.internal", private),
+        ("a.onion", private),
+        ("10.1.2.3", private),
+        ("172.16.0.1", private),
+        ("192.168.1.1", private),
+        ("169.254.169.254", private),
+        ("127.1", private),
+        ("0.0.0.0", private),
+        ("[::1]", private),
+        ("[fd00::1]", private),
+        ("[fe80::1]", private),
+        ("[::ffff:10.1.2.3]", private),
+        (&*long, none),
+        (&*longest, none),
+        ("a..example", none),
+        ("=hyperlink(1)", none),
+        ("a.example,b", none),
+        ("a$b.example", none),
+    ] {
+        for urls in [UrlRules::Rfc3986, UrlRules::Whatwg] {
+            for path in ["/", "/%7e", ":81/"] {
+                let url = format!("http://{host}{path}");
+                let is_allowed = |hosts| {
+                    let naming = Naming {
+                        hosts,
+                        ..SiteMode::Host.with(urls)
+                    };
+                    let is_valid = parse(&url, naming).is_ok();
+                    assert_eq!(Interner::default().parse(&url, naming).is_ok(), is_valid);
+                    is_valid
+                };
+                let found = (is_allowed(Hosts::Public), is_allowed(Hosts::Fetchable));
+                assert_eq!(found, allowed, "{url}");
+                assert!(is_allowed(Hosts::Any), "{url}");
+            }
+        }
+    }
 }
 
 #[test]

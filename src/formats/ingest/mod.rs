@@ -25,6 +25,7 @@
 //!
 //! Memory is bounded by the number of threads, [`source::MAX_LINE`] and [`PIECE_SIZE`], never by the input.
 
+mod columns;
 mod decimal;
 mod digest;
 mod entries;
@@ -33,6 +34,7 @@ mod fetch;
 mod field_suggestions;
 mod formats;
 mod interner;
+mod kind;
 mod location;
 mod number;
 mod open;
@@ -41,6 +43,7 @@ mod patterns;
 mod piece_parser;
 mod progress;
 mod read;
+mod read_options;
 mod record;
 mod record_source;
 mod sniff;
@@ -48,17 +51,19 @@ mod source;
 mod summary;
 mod timestamp;
 
+pub use columns::{ColumnNames, ColumnNamesError, RECORD_FIELDS};
 pub use digest::digest_text;
 pub use entries::{LineFormat, Lines};
 pub use field_suggestions::suggest_field;
 #[cfg(feature = "parquet")]
 pub use formats::RecordBatchSource;
-pub use formats::{Format, JsonLines, LinksTsv, Nofollow, PagesTsv, RECORD_FIELDS, bv_graph_file};
+pub use formats::{Format, JsonLines, LinksTsv, Nofollow, PagesTsv, bv_graph_file};
 pub use interner::{Interner, UrlNumber};
 pub use location::NodeUrls;
 pub use location::Scheme;
 pub use location::{
-    FORGOTTEN_URL, Location, MAX_URL, Naming, SUFFIX_LIST, SiteMode, UrlError, UrlRules, parse, url,
+    FORGOTTEN_URL, Hosts, Location, MAX_URL, Naming, SUFFIX_LIST, SiteMode, UrlError, UrlRules,
+    parse, url,
 };
 pub use location::{URL_PATTERN, host_end, push_url, registrable_domain};
 pub use open::Compression;
@@ -73,6 +78,7 @@ pub use patterns::{Patterns, PatternsError};
 pub use piece_parser::PieceParser;
 pub use progress::Progress;
 pub use read::{ReadError, ReadPiece, read_all_pieces, read_batch, read_pieces};
+pub use read_options::ReadOptions;
 pub use record::{
     Attribute, Event, FailedFetches, FetchOrigin, MAX_CLICKS, MAX_QUALITY, MAX_UNCRAWLED_OUTLINKS,
     PageAttributes, PageRecord, SiteAttributes, UncrawledOutlinks,
@@ -81,13 +87,15 @@ pub use record_source::Record;
 pub use record_source::{RecordChunk, RecordChunks, RecordSource};
 pub use record_source::{SITE_FIELDS, SiteList, site_list_source};
 pub use seedbank_algorithms::fetch_status::FetchStatus;
+pub use seedbank_algorithms::page::PageKind;
 pub use sniff::DetectedFormat;
 pub use sniff::NutchDump;
 pub use source::MAX_LINE;
 pub use source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Source, Sources, Stop};
 pub use summary::counts_by;
-pub use summary::{DropReason, ReadSummary, SkipReason, UnknownFields, Unread};
+pub use summary::{DropReason, HtmlPages, ReadSummary, SkipReason, UnknownFields, Unread};
 pub use summary::{
-    Fault, MAX_LISTED_REJECTS, Position, Reject, RejectReason, RejectWriter, within_limit,
+    Fault, MAX_LISTED_REJECTS, MIN_MAX_REJECTS, Position, Reject, RejectReason, RejectWriter,
+    accepts_rejects, within_limit,
 };
 pub use timestamp::{Timestamp, TimestampError, parse_timestamp};

@@ -215,11 +215,17 @@ pub enum InputError {
         max: usize,
     },
     /// The input has a format that cannot contain records.
-    #[error("{} does not contain text records", .0.file)]
+    #[error("cannot read records from {}", .0.file)]
     NotRecords(DetectedInput),
     /// The input is malformed, or an accompanying file does not match; the error of the format's reader.
     #[error(transparent)]
     Format(Box<dyn Error + Send + Sync>),
+    /// A table does not have the columns of records; the error of the format's reader.
+    #[error(transparent)]
+    Columns(Box<dyn Error + Send + Sync>),
+    /// The input ends within a record; the error of the format's reader.
+    #[error(transparent)]
+    Truncated(Box<dyn Error + Send + Sync>),
     /// The compressed input is truncated, corrupt, or followed by other data.
     #[error(
         "{file} is damaged {compression}; only {} ({} of text) could be read",
@@ -238,6 +244,18 @@ pub enum InputError {
         /// The error of the decompressor.
         source: io::Error,
     },
+}
+
+impl InputError {
+    /// Returns whether the input is truncated, and all records before its end can be read.
+    #[must_use]
+    pub fn is_truncated(&self) -> bool {
+        match self {
+            Self::Truncated(_) => true,
+            Self::Damaged { source, .. } => source.kind() == io::ErrorKind::UnexpectedEof,
+            _ => false,
+        }
+    }
 }
 
 /// An open input, decompressed.
@@ -365,6 +383,10 @@ impl<'a> Opened<'a> {
     /// Detects the format from the first bytes of the text; `None` if it is unclear.
     pub(super) fn detected(&self, head: &[u8]) -> Option<DetectedInput> {
         let format = DetectedFormat::detect(head)?;
+        // Any text may be that of the format that the caller expects.
+        if format == DetectedFormat::Text {
+            return None;
+        }
         Some(DetectedInput {
             file: self.file.clone(),
             format,
@@ -559,7 +581,10 @@ impl Compression {
                 Box::new(decoder.map_err(|_| no_dictionary("is damaged"))?)
             }
             Self::Brotli => Box::new(BrotliReader {
-                decoder: brotli(stored),
+                decoder: brotli(EndReader {
+                    inner: stored,
+                    has_ended: false,
+                }),
                 has_ended: false,
             }),
         })
@@ -624,8 +649,22 @@ pub(super) fn brotli<R: Read>(stored: R) -> Decompressor<R> {
 
 /// A reader of a brotli file, which is one stream.
 struct BrotliReader<R: Read> {
-    decoder: Decompressor<R>,
+    decoder: Decompressor<EndReader<R>>,
     has_ended: bool,
+}
+
+/// A reader that notes its end.
+struct EndReader<R> {
+    inner: R,
+    has_ended: bool,
+}
+
+impl<R: Read> Read for EndReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)?;
+        self.has_ended = length == 0 && !buffer.is_empty();
+        Ok(length)
+    }
 }
 
 impl<R: Read> Read for BrotliReader<R> {
@@ -633,7 +672,12 @@ impl<R: Read> Read for BrotliReader<R> {
         if self.has_ended || buffer.is_empty() {
             return Ok(0);
         }
-        let length = self.decoder.read(buffer)?;
+        let read = self.decoder.read(buffer);
+        // The decoder does not say whether it needs more data or has found damage.
+        if read.is_err() && self.decoder.get_mut().has_ended {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let length = read?;
         if length > 0 {
             return Ok(length);
         }

@@ -1,14 +1,17 @@
 //! Collects the events and counts of the records of a piece.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 use super::interner::{Interner, UrlNumber};
-use super::location::{Naming, NodeUrls};
+use super::location::{Naming, NodeUrls, UrlError};
 
+use super::read_options::ReadOptions;
 use super::record::{Event, FetchOrigin};
 use super::summary::{
-    DropReason, Fault, MAX_LISTED_REJECTS, Position, ReadSummary, Reject, SkipReason, excerpt,
+    DropReason, Fault, MAX_LISTED_REJECTS, Position, ReadSummary, Reject, RejectReason, SkipReason,
+    excerpt,
 };
 
 use super::timestamp::Timestamp;
@@ -28,7 +31,17 @@ pub struct PieceParser {
     pub(super) events: Vec<(Position, Event<UrlNumber>)>,
     /// The name of the source.
     file: Arc<str>,
-    /// How many more rejects may be listed.
+    /// The page of the current record, once its URL is read.
+    page: Option<UrlNumber>,
+    /// The fields of the current record that cannot be read.
+    bad_fields: Vec<(Cow<'static, str>, Fault)>,
+    /// Whether U+FFFD replaces bytes of the current record that were not UTF-8.
+    is_repaired: bool,
+    /// The latest time that a record can have, in microseconds since 1970.
+    latest: i64,
+    /// Whether a record that is cut off is counted instead of rejected.
+    keeps_truncated: bool,
+    /// How many more bad records and fields may be listed.
     reject_budget: u64,
     /// Memory of the events in bytes.
     event_bytes: usize,
@@ -51,25 +64,31 @@ impl PieceParser {
     /// Creates a parser without events; `urls` may contain URLs already.
     #[must_use]
     pub fn new(naming: Naming, urls: Interner) -> Self {
-        Self::for_piece(Arc::from(""), MAX_LISTED_REJECTS, naming, urls, usize::MAX)
+        let options = naming.into();
+        Self::for_piece(Arc::from(""), MAX_LISTED_REJECTS, options, urls, usize::MAX)
     }
 
-    /// Creates the parser of a piece of the source `file`. The first `reject_budget` rejected records become
+    /// Creates the parser of a piece of the source `file`. The first `reject_budget` bad records and fields become
     /// events. The parser is full once it takes more than `budget` bytes.
     pub(super) fn for_piece(
         file: Arc<str>,
         reject_budget: u64,
-        naming: Naming,
+        options: ReadOptions,
         urls: Interner,
         budget: usize,
     ) -> Self {
         Self {
-            naming,
+            naming: options.naming,
             urls,
             summary: ReadSummary::default(),
             nodes: None,
             events: Vec::new(),
             file,
+            page: None,
+            bad_fields: Vec::new(),
+            is_repaired: false,
+            latest: options.latest,
+            keeps_truncated: options.keeps_truncated,
             reject_budget,
             event_bytes: 0,
             budget,
@@ -101,14 +120,65 @@ impl PieceParser {
 
     /// Parses the URL of a record's page; an invalid URL rejects the record.
     pub fn page(&mut self, url: &str) -> Result<UrlNumber, Fault> {
-        let number = self.urls.parse(url, self.naming);
-        number.map_err(|problem| Fault::page_url(&problem))
+        let number = self.url(url).map_err(|problem| Fault::page_url(&problem))?;
+        self.page = Some(number);
+        Ok(number)
     }
 
-    /// Parses the URL of another page in this field; an invalid URL rejects the record.
+    /// Parses a URL.
+    fn url(&mut self, url: &str) -> Result<UrlNumber, UrlError> {
+        self.check_utf_8(url)?;
+        self.urls.parse(url, self.naming)
+    }
+
+    /// Parses the URL of another page in this field.
     pub fn other_page(&mut self, field: &str, url: &str) -> Result<UrlNumber, Fault> {
-        let number = self.urls.parse(url, self.naming);
+        let number = self.url(url);
         number.map_err(|problem| Fault::url(field, &problem))
+    }
+
+    /// Returns the value of a field of the current record. One that cannot be read counts as absent, and is counted
+    /// and listed if the record is accepted.
+    pub(super) fn field<T: Default>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        value: Result<T, Fault>,
+    ) -> T {
+        value.unwrap_or_else(|fault| {
+            self.bad_fields.push((name.into(), fault));
+            T::default()
+        })
+    }
+
+    /// Returns the number of fields of the current record so far that cannot be read.
+    pub(super) const fn bad_fields(&self) -> usize {
+        self.bad_fields.len()
+    }
+
+    /// Forgets all but the first fields of the current record that cannot be read.
+    pub(super) fn drop_bad_fields(&mut self, after: usize) {
+        self.bad_fields.truncate(after);
+    }
+
+    /// Returns whether U+FFFD replaces bytes of the current record that were not UTF-8.
+    pub(super) const fn is_repaired(&self) -> bool {
+        self.is_repaired
+    }
+
+    /// Reads a record in which U+FFFD replaces bytes that were not UTF-8.
+    pub(super) fn repaired<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        self.is_repaired = true;
+        let value = read(self);
+        self.is_repaired = false;
+        value
+    }
+
+    /// Checks that a URL of the current record has no part that was not UTF-8.
+    pub(super) fn check_utf_8(&self, url: &str) -> Result<(), UrlError> {
+        if self.is_repaired && url.contains(char::REPLACEMENT_CHARACTER) {
+            return Err(UrlError::NotUtf8);
+        }
+        Ok(())
     }
 
     /// Returns how a crawler came to a page, from its log or notes. What is not the URL of a page is ignored:
@@ -119,7 +189,7 @@ impl PieceParser {
         via: Option<&str>,
         depth: Option<u32>,
     ) -> Option<Box<FetchOrigin<UrlNumber>>> {
-        let mut page = |url| self.urls.parse(url, self.naming).ok();
+        let mut page = |url| self.url(url).ok();
         // The rest is of no use without a seed.
         let seed = Some(page(seed?)?);
         let via = via.and_then(page);
@@ -129,7 +199,7 @@ impl PieceParser {
     /// Parses the redirect or canonical URL of a page. Returns `None` if it is the page itself, or
     /// invalid, which is counted.
     pub fn alias_target(&mut self, from: UrlNumber, url: &str) -> Option<UrlNumber> {
-        match self.urls.parse(url, self.naming) {
+        match self.url(url) {
             Ok(to) => (to != from).then_some(to),
             Err(problem) => {
                 self.summary.dropped(DropReason::from(&problem));
@@ -141,7 +211,7 @@ impl PieceParser {
     /// Parses the target of a link from a page. Returns `None` if it is the page itself or invalid, both of
     /// which are counted.
     pub fn target(&mut self, from: UrlNumber, url: &str) -> Option<UrlNumber> {
-        match self.urls.parse(url, self.naming) {
+        match self.url(url) {
             Ok(to) if to == from => self.summary.self_links += 1,
             Ok(to) => return Some(to),
             Err(problem) => self.summary.dropped(DropReason::from(&problem)),
@@ -159,15 +229,38 @@ impl PieceParser {
         targets
     }
 
-    /// Returns the microseconds since 1970 of an accepted record's time; counts assumed time zones.
-    pub fn time(&mut self, time: Timestamp) -> i64 {
+    /// Returns a time in this field of the current record, in microseconds since 1970; counts assumed time zones. A time
+    /// in the future is a bad field.
+    pub(super) fn time(
+        &mut self,
+        field: impl Into<Cow<'static, str>>,
+        time: Timestamp,
+    ) -> Option<i64> {
+        if time.micros > self.latest {
+            let field = field.into();
+            let detail = format!("{field}: a time in the future");
+            let fault = Fault::new(RejectReason::FutureTimestamp, detail);
+            return self.field(field, Err(fault));
+        }
         self.summary.zones_assumed += u64::from(time.zone_assumed);
-        time.micros
+        Some(time.micros)
     }
 
     /// Counts a record of a web archive, or a line of a list, that yields no record.
     pub fn skip_record(&mut self, reason: SkipReason) {
+        self.page = None;
+        self.bad_fields.clear();
         *self.summary.passed_over.entry(reason).or_default() += 1;
+    }
+
+    /// Counts an input that ends within the current record, if such inputs are kept. Returns `false` if they are not.
+    pub(super) fn keep_truncated(&mut self) -> bool {
+        if self.keeps_truncated {
+            self.page = None;
+            self.bad_fields.clear();
+            self.summary.truncated += 1;
+        }
+        self.keeps_truncated
     }
 
     /// Sets the name under which further rejects are listed, for a source of several files.
@@ -176,27 +269,52 @@ impl PieceParser {
     }
 
     /// Adds the event of the record at a position. A rejected record is counted, and listed with the
-    /// beginning of its text.
+    /// beginning of its text; if its URL was read, its page counts as seen. So are fields that cannot be read.
     pub fn add(&mut self, at: Position, event: Result<Event<UrlNumber>, Fault>, text: &[u8]) {
         self.summary.records += 1;
-        let event = match event {
-            Ok(event) => event,
+        let page = self.page.take();
+        let bad_fields = std::mem::take(&mut self.bad_fields);
+        match event {
+            Ok(event) => {
+                for (field, fault) in bad_fields {
+                    *self.summary.bad_fields.entry(fault.reason).or_default() += 1;
+                    self.list(at, Some(field.into_owned()), &fault, text);
+                }
+                self.push(at, event);
+            }
             Err(fault) => {
                 *self.summary.rejects.entry(fault.reason).or_default() += 1;
-                let Some(budget) = self.reject_budget.checked_sub(1) else {
-                    return;
-                };
-                self.reject_budget = budget;
-                Event::Rejected(Reject {
-                    file: self.file.to_string(),
-                    at,
-                    reason: fault.reason,
-                    // The detail may quote the record.
-                    detail: excerpt(fault.detail.as_bytes()),
-                    record: excerpt(text),
-                })
+                self.list(at, None, &fault, text);
+                if let Some(page) = page {
+                    self.push(at, Event::Seen(page));
+                }
             }
+        }
+    }
+
+    /// Lists a bad record, or a field of one.
+    fn list(&mut self, at: Position, field: Option<String>, fault: &Fault, text: &[u8]) {
+        let Some(budget) = self.reject_budget.checked_sub(1) else {
+            return;
         };
+        self.reject_budget = budget;
+        let reject = Reject {
+            file: self.file.to_string(),
+            at,
+            field,
+            reason: fault.reason,
+            // The detail may quote the record.
+            detail: excerpt(fault.detail.as_bytes()),
+            record: excerpt(text),
+        };
+        let event = match reject.field {
+            Some(_) => Event::BadField(reject),
+            None => Event::Rejected(reject),
+        };
+        self.push(at, event);
+    }
+
+    fn push(&mut self, at: Position, event: Event<UrlNumber>) {
         self.event_bytes += size_of::<(Position, Event<UrlNumber>)>() + heap_bytes(&event);
         self.events.push((at, event));
     }
@@ -210,8 +328,10 @@ fn heap_bytes(event: &Event<UrlNumber>) -> usize {
             let origin = record.origin.as_deref().map_or(0, size_of_val);
             origin + outlinks.map_or(0, |outlinks| size_of_val(outlinks.as_slice()))
         }
-        Event::Rejected(reject) => reject.file.len() + reject.detail.len() + reject.record.len(),
+        Event::Rejected(reject) | Event::BadField(reject) => {
+            reject.file.len() + reject.detail.len() + reject.record.len()
+        }
         Event::Site(site) => site.site.len(),
-        Event::Link { .. } | Event::Outlink { .. } | Event::Page(_) => 0,
+        Event::Link { .. } | Event::Outlink { .. } | Event::Page(_) | Event::Seen(_) => 0,
     }
 }

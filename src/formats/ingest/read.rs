@@ -7,10 +7,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::{Arc, Once};
 
 use super::interner::{Interner, UrlNumber};
-use super::location::{Naming, NodeUrls};
+use super::location::NodeUrls;
 use super::open::{self, InputError};
 use super::piece_parser::{Continuation, PieceParser};
 use super::progress::Progress;
+use super::read_options::ReadOptions;
 use super::record::Event;
 use super::source::{PIECE_RECORDS, Piece, Pieces, Source, Stop};
 use super::summary::{MAX_LISTED_REJECTS, Position, ReadSummary};
@@ -77,7 +78,7 @@ pub struct ReadPiece {
     /// ([`Source::number_nodes`]).
     pub nodes: Option<Arc<dyn NodeUrls>>,
     /// The positions and events of the records, in order. Contains only the first
-    /// [`MAX_LISTED_REJECTS`] rejects of the batch.
+    /// [`MAX_LISTED_REJECTS`] bad records and fields of the batch.
     pub events: Vec<(Position, Event<UrlNumber>)>,
     counts: ReadSummary,
     /// The memory of the events in bytes.
@@ -87,13 +88,13 @@ pub struct ReadPiece {
 }
 
 impl ReadPiece {
-    /// Removes all but the first `budget` rejects from the events.
+    /// Removes all but the first `budget` bad records and fields from the events.
     fn truncate_rejects(&mut self, mut budget: u64) {
-        if self.counts.rejected() <= budget {
+        if self.counts.listed() <= budget {
             return;
         }
         self.events.retain(|(_, event)| {
-            let is_reject = matches!(event, Event::Rejected(_));
+            let is_reject = matches!(event, Event::Rejected(_) | Event::BadField(_));
             let keep = !is_reject || budget > 0;
             budget -= u64::from(is_reject && keep);
             keep
@@ -104,11 +105,11 @@ impl ReadPiece {
 /// Like [`read_pieces`], but passes each event with its position, and URLs as text.
 pub fn read_batch<E: Error + Send + 'static>(
     sources: &mut [Box<dyn Source + '_>],
-    naming: Naming,
+    options: impl Into<ReadOptions>,
     watch: &dyn Watch,
     sink: &mut (dyn FnMut(Position, Event) -> Result<(), E> + Send),
 ) -> Result<ReadSummary, ReadError<E>> {
-    read_pieces(sources, naming, watch, &mut |piece| {
+    read_pieces(sources, options, watch, &mut |piece| {
         for (at, event) in piece.events {
             sink(at, event.located(&piece.urls))?;
         }
@@ -127,27 +128,27 @@ pub fn read_batch<E: Error + Send + 'static>(
 /// of events of the wave before, and records longer than a piece.
 pub fn read_pieces<E: Error + Send + 'static>(
     sources: &mut [Box<dyn Source + '_>],
-    naming: Naming,
+    options: impl Into<ReadOptions>,
     watch: &dyn Watch,
     sink: &mut (dyn FnMut(ReadPiece) -> Result<(), E> + Send),
 ) -> Result<ReadSummary, ReadError<E>> {
-    read(sources, naming, watch, sink, true)
+    read(sources, options.into(), watch, sink, true)
 }
 
 /// Like [`read_pieces`], but does not stop because most records are bad. So sources of one batch can be read by
 /// several processes, and the sum of their summaries decides ([`ReadSummary::is_hopeless`]).
 pub fn read_all_pieces<E: Error + Send + 'static>(
     sources: &mut [Box<dyn Source + '_>],
-    naming: Naming,
+    options: impl Into<ReadOptions>,
     watch: &dyn Watch,
     sink: &mut (dyn FnMut(ReadPiece) -> Result<(), E> + Send),
 ) -> Result<ReadSummary, ReadError<E>> {
-    read(sources, naming, watch, sink, false)
+    read(sources, options.into(), watch, sink, false)
 }
 
 fn read<E: Error + Send + 'static>(
     sources: &mut [Box<dyn Source + '_>],
-    naming: Naming,
+    options: ReadOptions,
     watch: &dyn Watch,
     sink: &mut (dyn FnMut(ReadPiece) -> Result<(), E> + Send),
     stops_early: bool,
@@ -159,7 +160,7 @@ fn read<E: Error + Send + 'static>(
     }
     watch.stage("read", total);
     let progress = Progress::new(watch);
-    let mut queue = Queue::new(sources, progress.clone());
+    let mut queue = Queue::new(sources, progress.clone(), options.keeps_truncated);
     let mut summary = ReadSummary::default();
     let mut wave = queue.wave();
     let mut pending: Vec<ReadPiece> = Vec::new();
@@ -169,7 +170,7 @@ fn read<E: Error + Send + 'static>(
         let last = wave.pieces.is_empty() || failed.is_some();
         let reject_budget = remaining_rejects(&summary);
         let pieces = std::mem::take(&mut wave.pieces);
-        let parse_all = || parse_wave(pieces, naming, &hasher, reject_budget, watch);
+        let parse_all = || parse_wave(pieces, options, &hasher, reject_budget, watch);
         let read = || {
             if last { Wave::default() } else { queue.wave() }
         };
@@ -197,7 +198,7 @@ fn read<E: Error + Send + 'static>(
                 let parser = PieceParser::for_piece(
                     Arc::clone(&file),
                     remaining_rejects(&summary),
-                    naming,
+                    options,
                     Interner::new(hasher.clone()),
                     MAX_EVENT_EXPANSION * PIECE_OVERHEAD,
                 );
@@ -214,6 +215,7 @@ fn read<E: Error + Send + 'static>(
         }
         if last {
             send(pending, sink)?;
+            summary.truncated += queue.truncated;
             return failed.map_or(Ok(summary), |error| Err(error.into()));
         }
         if pending.iter().map(|piece| piece.memory).sum::<usize>() > MAX_PENDING_BYTES {
@@ -223,9 +225,9 @@ fn read<E: Error + Send + 'static>(
     }
 }
 
-/// Returns how many more rejects may be listed.
+/// Returns how many more bad records and fields may be listed.
 fn remaining_rejects(summary: &ReadSummary) -> u64 {
-    MAX_LISTED_REJECTS.saturating_sub(summary.rejected())
+    MAX_LISTED_REJECTS.saturating_sub(summary.listed())
 }
 
 fn send<E: Error + 'static>(
@@ -286,14 +288,34 @@ struct Queue<'a, 's> {
         std::iter::Zip<std::ops::RangeFrom<u32>, std::slice::IterMut<'a, Box<dyn Source + 's>>>,
     current: Option<OpenSource<'a>>,
     progress: Progress<'a>,
+    /// Whether truncated inputs are read up to their end, and their number so far.
+    keeps_truncated: bool,
+    truncated: u64,
 }
 
 impl<'a, 's> Queue<'a, 's> {
-    fn new(sources: &'a mut [Box<dyn Source + 's>], progress: Progress<'a>) -> Self {
+    fn new(
+        sources: &'a mut [Box<dyn Source + 's>],
+        progress: Progress<'a>,
+        keeps_truncated: bool,
+    ) -> Self {
         Self {
             sources: (0..).zip(sources),
             current: None,
             progress,
+            keeps_truncated,
+            truncated: 0,
+        }
+    }
+
+    /// Returns what was read of a source; `None`, which is counted, if the source is truncated there.
+    fn kept<T>(&mut self, read: Result<T, Stop>) -> Result<Option<T>, Stop> {
+        match read {
+            Err(Stop::Input(error)) if self.keeps_truncated && error.is_truncated() => {
+                self.truncated += 1;
+                Ok(None)
+            }
+            read => read.map(Some),
         }
     }
 
@@ -321,25 +343,29 @@ impl<'a, 's> Queue<'a, 's> {
 
     fn next(&mut self) -> Result<Option<Queued<'a>>, Stop> {
         loop {
-            if let Some(open) = &mut self.current {
-                if let Some(piece) = open.pieces.next().transpose()? {
+            if let Some(mut open) = self.current.take() {
+                let piece = open.pieces.next().transpose();
+                if let Some(piece) = self.kept(piece)?.flatten() {
                     open.count(&piece, self.progress.read())?;
-                    return Ok(Some(Queued {
+                    let queued = Queued {
                         source: open.source,
                         file: Arc::clone(&open.file),
                         piece,
-                    }));
+                    };
+                    self.current = Some(open);
+                    return Ok(Some(queued));
                 }
-                self.current = None;
             }
             let Some((number, source)) = self.sources.next() else {
                 return Ok(None);
             };
             let bytes_at_open = self.progress.read();
-            self.current = Some(OpenSource {
+            let file = source.name().into();
+            let pieces = source.open(&self.progress);
+            self.current = self.kept(pieces)?.map(|pieces| OpenSource {
                 source: number,
-                file: source.name().into(),
-                pieces: source.open(&self.progress)?,
+                file,
+                pieces,
                 bytes_at_open,
                 covered: 0,
             });
@@ -349,7 +375,7 @@ impl<'a, 's> Queue<'a, 's> {
 
 fn parse_wave(
     pieces: Vec<Queued<'_>>,
-    naming: Naming,
+    options: ReadOptions,
     hasher: &RandomState,
     reject_budget: u64,
     watch: &dyn Watch,
@@ -367,7 +393,7 @@ fn parse_wave(
             let budget = piece.memory.saturating_add(PIECE_OVERHEAD);
             let budget = budget.saturating_mul(MAX_EVENT_EXPANSION);
             let parser =
-                PieceParser::for_piece(Arc::clone(&file), reject_budget, naming, urls, budget);
+                PieceParser::for_piece(Arc::clone(&file), reject_budget, options, urls, budget);
             Ok(parse(piece.read, parser, source, file, piece.bytes))
         })
         .collect()

@@ -6,8 +6,8 @@ use super::interner::{Interner, UrlNumber};
 use super::location::Location;
 use super::summary::Reject;
 use seedbank_algorithms::fetch_status::FetchStatus;
-use seedbank_algorithms::page::AliasBy;
 pub use seedbank_algorithms::page::MAX_QUALITY;
+use seedbank_algorithms::page::PageKind;
 use seedbank_algorithms::yields::Yield;
 
 /// The maximum number of clicks of a record: the largest count that every JSON parser represents exactly.
@@ -45,6 +45,16 @@ impl<T> Attribute<T> {
     #[must_use]
     pub const fn is_absent(&self) -> bool {
         matches!(self, Self::Absent)
+    }
+
+    /// Replaces the value.
+    #[must_use]
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Attribute<U> {
+        match self {
+            Self::Absent => Attribute::Absent,
+            Self::Removed => Attribute::Removed,
+            Self::Given(value) => Attribute::Given(change(value)),
+        }
     }
 }
 
@@ -95,13 +105,25 @@ pub struct PageRecord<U = Location> {
     pub digest: Option<[u8; 16]>,
     /// The fetch time in microseconds since 1970-01-01T00:00:00Z.
     pub fetched: Option<i64>,
-    /// The target of the redirect, or else of the canonical URL; never the page itself. A page with a target
-    /// is an alias and has no outlinks of its own.
-    pub alias: Option<(U, AliasBy)>,
+    /// A time at which the content is known to have changed, in microseconds since 1970-01-01T00:00:00Z.
+    pub changed: Option<i64>,
+    /// The target of the redirect, never the page itself. A page that redirects is an alias, and has neither outlinks nor
+    /// a canonical URL of its own.
+    pub redirect: Option<U>,
+    /// The page that this one names as canonical, never itself. A record with outlinks and without a canonical URL says
+    /// that there is none.
+    pub canonical: Attribute<U>,
+    /// What the answer to the fetch is; `None` if an earlier record says it. It says nothing in a record that does not mark
+    /// its page as crawled. A resource has neither outlinks nor a canonical URL.
+    pub kind: Option<PageKind>,
+    /// Another page whose content the fetch found, as `revisit` records of web archives name it. If the record states no
+    /// links, those of that page count.
+    #[serde(default)]
+    pub same_content: Option<U>,
     /// Whether the page was fetched, although the record has neither links, digest nor time.
     #[serde(default)]
     pub crawled: bool,
-    /// Whether the page is gone; if so, all other attributes except the fetch time and failures are absent.
+    /// Whether the page is gone; if so, all other attributes except times and failures are absent.
     pub gone: bool,
     /// Fetches that failed after the one that the other attributes describe, if there was one.
     pub failures: Option<FailedFetches>,
@@ -136,10 +158,8 @@ impl<U> FetchOrigin<U> {
 pub struct FailedFetches {
     /// The result of the last one.
     pub status: FetchStatus,
-    /// Their number, at least 1.
-    pub count: u32,
-    /// The time of the first one in microseconds since 1970-01-01T00:00:00Z; `None` for that of the last one.
-    pub since: Option<i64>,
+    /// The half-days (UTC) with a failed fetch: bit 0 is that of the last one, bit n the n-th before it.
+    pub half_days: u64,
     /// The time of the last one in microseconds since 1970-01-01T00:00:00Z; `None` for the time of the batch.
     pub last: Option<i64>,
 }
@@ -157,7 +177,11 @@ impl<U> PageRecord<U> {
             quality: Attribute::Absent,
             digest: None,
             fetched: None,
-            alias: None,
+            changed: None,
+            redirect: None,
+            canonical: Attribute::Absent,
+            kind: Some(PageKind::Page),
+            same_content: None,
             crawled: false,
             gone: false,
             failures: None,
@@ -171,8 +195,7 @@ impl<U> PageRecord<U> {
     pub fn failed(url: U, status: FetchStatus, at: Option<i64>) -> Self {
         let failures = FailedFetches {
             status,
-            count: 1,
-            since: None,
+            half_days: 1,
             last: at,
         };
         Self {
@@ -186,6 +209,12 @@ impl<U> PageRecord<U> {
     #[must_use]
     pub const fn is_crawl(&self) -> bool {
         self.crawled || self.outlinks.is_some() || self.digest.is_some() || self.fetched.is_some()
+    }
+
+    /// Returns whether the record says that the answer is a resource.
+    #[must_use]
+    pub const fn is_resource(&self) -> bool {
+        matches!(self.kind, Some(PageKind::Resource))
     }
 }
 
@@ -283,6 +312,18 @@ pub enum Event<U = Location> {
     Site(SiteAttributes),
     /// The record is rejected.
     Rejected(Reject),
+    /// The page of a rejected record.
+    Seen(U),
+    /// A field that cannot be read, of the record that follows.
+    BadField(Reject),
+}
+
+impl<U> Event<U> {
+    /// Returns whether the event is one of the records that a summary counts. Others say more of a record beside them.
+    #[must_use]
+    pub const fn is_record(&self) -> bool {
+        !matches!(self, Self::Seen(_) | Self::BadField(_))
+    }
 }
 
 impl Event<UrlNumber> {
@@ -304,7 +345,11 @@ impl Event<UrlNumber> {
                 quality: record.quality,
                 digest: record.digest,
                 fetched: record.fetched,
-                alias: record.alias.map(|(to, by)| (at(to), by)),
+                changed: record.changed,
+                redirect: record.redirect.map(at),
+                canonical: record.canonical.map(at),
+                kind: record.kind,
+                same_content: record.same_content.map(at),
                 crawled: record.crawled,
                 gone: record.gone,
                 failures: record.failures,
@@ -333,6 +378,8 @@ impl Event<UrlNumber> {
             }),
             Self::Site(site) => Event::Site(site),
             Self::Rejected(reject) => Event::Rejected(reject),
+            Self::Seen(page) => Event::Seen(at(page)),
+            Self::BadField(reject) => Event::BadField(reject),
         }
     }
 }

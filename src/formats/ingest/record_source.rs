@@ -6,7 +6,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::entries::{LineFormat, Lines, read_any, read_json_line};
-use super::formats::json_lines::{JsonLines, parse_structure, truth};
+use super::formats::json_lines::{JsonLines, has_several_urls, parse_structure, truth};
 use super::formats::tsv::{columns, flag};
 use super::interner::UrlNumber;
 use super::location::{MAX_URL, Naming, SiteMode, parse};
@@ -18,6 +18,7 @@ use super::record::{Attribute, Event, SiteAttributes};
 use super::source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Source, Stop, lines};
 use super::summary::{Fault, Position, RejectReason};
 use seedbank_algorithms::fetch_status::FetchStatus;
+use seedbank_algorithms::page::PageKind;
 use seedbank_algorithms::yields::{YIELD_UNIT, Yield};
 use serde::Serialize;
 use serde_json::{Number, Value};
@@ -45,7 +46,7 @@ use serde_json::{Number, Value};
 pub struct Record {
     url: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    outlinks: Option<Vec<String>>,
+    outlinks: Option<Vec<Outlink>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     spam: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,9 +65,15 @@ pub struct Record {
     #[serde(skip_serializing_if = "Option::is_none")]
     fetched: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    redirect: Option<String>,
+    changed: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    canonical: Option<String>,
+    redirect: Option<String>,
+    /// A URL, or null.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    canonical: Option<Value>,
+    /// A kind, or null.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<Value>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     gone: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,6 +84,8 @@ pub struct Record {
     failing_since: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     failed: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    failed_before: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     observed_days: Option<Number>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,6 +96,16 @@ pub struct Record {
     via: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     depth: Option<u32>,
+}
+
+/// A link of a record.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(untagged)]
+enum Outlink {
+    /// A text, which should be one URL.
+    Text(String),
+    /// One URL, whatever it contains.
+    Url { url: String },
 }
 
 impl Record {
@@ -101,13 +120,16 @@ impl Record {
             quality: None,
             digest: None,
             fetched: None,
+            changed: None,
             redirect: None,
             canonical: None,
+            kind: None,
             gone: false,
             status: None,
             failures: None,
             failing_since: None,
             failed: None,
+            failed_before: Vec::new(),
             observed_days: None,
             new_links: None,
             seed: None,
@@ -120,7 +142,24 @@ impl Record {
     /// counted.
     #[must_use]
     pub fn outlinks<T: Into<String>>(mut self, urls: impl IntoIterator<Item = T>) -> Self {
-        self.outlinks = Some(urls.into_iter().map(Into::into).collect());
+        let links = urls.into_iter().map(|url| Outlink::Text(url.into()));
+        self.outlinks = Some(links.collect());
+        self
+    }
+
+    /// Sets the page's links, each of which is one URL, even if it has `,http://` in it.
+    #[must_use]
+    pub fn exact_outlinks<'a>(mut self, urls: impl IntoIterator<Item = &'a str>) -> Self {
+        let links = urls.into_iter().map(|url| {
+            let is_ambiguous = has_several_urls(url);
+            let url = url.to_owned();
+            if is_ambiguous {
+                Outlink::Url { url }
+            } else {
+                Outlink::Text(url)
+            }
+        });
+        self.outlinks = Some(links.collect());
         self
     }
 
@@ -184,6 +223,14 @@ impl Record {
         self
     }
 
+    /// Sets a time at which the content is known to have changed, in any form accepted by
+    /// [`parse_timestamp`](super::parse_timestamp).
+    #[must_use]
+    pub fn changed(mut self, time: impl Into<String>) -> Self {
+        self.changed = Some(time.into());
+        self
+    }
+
     /// Sets the fetch time; times before 1970 count as 1970-01-01.
     #[must_use]
     pub fn fetched_at(self, time: SystemTime) -> Self {
@@ -200,10 +247,32 @@ impl Record {
         self
     }
 
-    /// Sets the canonical URL of the page; ignored if there is a redirect.
+    /// Sets the canonical URL of the page; ignored if there is a redirect. With outlinks and without a canonical URL the
+    /// page has none.
     #[must_use]
     pub fn canonical(mut self, url: impl Into<String>) -> Self {
-        self.canonical = Some(url.into());
+        self.canonical = Some(Value::String(url.into()));
+        self
+    }
+
+    /// Removes the canonical URL of the page.
+    #[must_use]
+    pub fn no_canonical(mut self) -> Self {
+        self.canonical = Some(Value::Null);
+        self
+    }
+
+    /// Sets what the answer to the fetch is. The default is a page.
+    #[must_use]
+    pub fn kind(mut self, kind: PageKind) -> Self {
+        self.kind = Some(Value::String(kind.name().to_owned()));
+        self
+    }
+
+    /// Leaves what the answer to the fetch is to earlier records, as for an answer that the content is unchanged.
+    #[must_use]
+    pub fn same_kind(mut self) -> Self {
+        self.kind = Some(Value::Null);
         self
     }
 
@@ -222,20 +291,26 @@ impl Record {
         self
     }
 
-    /// Sets the number of fetches that failed after the one that the other attributes describe, with the
-    /// result of the last one and the times of the first and the last one.
+    /// Sets the number of half-days (UTC) with a fetch that failed after the one that the other attributes describe, with the
+    /// result and the time of the last one, and the times of one in each earlier half-day, ascending.
     #[must_use]
     pub fn failures(
         mut self,
-        count: u32,
         status: FetchStatus,
-        since: impl Into<String>,
         last: impl Into<String>,
+        earlier: impl IntoIterator<Item = String>,
     ) -> Self {
+        let mut earlier: Vec<String> = earlier.into_iter().collect();
+        let last = last.into();
         self.status = Some(status);
-        self.failures = Some(count);
-        self.failing_since = Some(since.into());
-        self.failed = Some(last.into());
+        self.failures = Some(u32::try_from(earlier.len() + 1).unwrap_or(u32::MAX));
+        self.failing_since = Some(earlier.first().unwrap_or(&last).clone());
+        self.failed = Some(last);
+        // Two times say it all.
+        if earlier.len() == 1 {
+            earlier.clear();
+        }
+        self.failed_before = earlier;
         self
     }
 
@@ -422,49 +497,53 @@ impl LineFormat for SiteList {
         let site = if line.trim_start().starts_with('{') {
             parse_object(line, parser)
         } else {
-            parse_tsv(line, parser.naming)
+            parse_tsv(line, parser)
         };
         site.map(Event::Site)
     }
 }
 
 fn parse_object(line: &str, parser: &mut PieceParser) -> Result<SiteAttributes, Fault> {
-    let fields = parse_structure(line, &SITE_FIELDS)?;
+    let fields = parse_structure(line, &SITE_FIELDS, parser)?;
     for name in &fields.unknown {
         parser.summary.unknown_fields.count(name);
     }
-    fields.check()?;
-    let name = fields.text("site")?.ok_or_else(|| {
+    fields.check(parser)?;
+    let name = fields.essential("site", fields.text("site"))?;
+    let name = name.ok_or_else(|| {
         Fault::new(
             RejectReason::MissingSite,
             "expected a field `site`, found none",
         )
     })?;
     let mut site = SiteAttributes::new(site_name(&name, parser.naming)?);
-    site.quality = fields.attribute("quality", quality)?;
-    site.spam = fields.attribute("spam", truth)?;
-    site.quota = fields.attribute("quota", quota)?;
+    site.quality = parser.field("quality", fields.attribute("quality", quality));
+    site.spam = parser.field("spam", fields.attribute("spam", truth));
+    site.quota = parser.field("quota", fields.attribute("quota", quota));
     Ok(site)
 }
 
-fn parse_tsv(line: &str, naming: Naming) -> Result<SiteAttributes, Fault> {
+fn parse_tsv(line: &str, parser: &mut PieceParser) -> Result<SiteAttributes, Fault> {
     let [name, quality_text, spam, quota_text] = columns(line)?;
-    let mut site = SiteAttributes::new(site_name(name, naming)?);
-    site.quality = attribute(quality_text, |text| quality(text, "quality"))?;
-    site.spam = flag(spam, "spam")?.map_or(Attribute::Absent, Attribute::Given);
-    site.quota = attribute(quota_text, |text| quota(text, "quota"))?;
+    let mut site = SiteAttributes::new(site_name(name, parser.naming)?);
+    site.quality = attribute(quality_text, "quality", quality, parser);
+    let spam = parser.field("spam", flag(spam, "spam"));
+    site.spam = spam.map_or(Attribute::Absent, Attribute::Given);
+    site.quota = attribute(quota_text, "quota", quota, parser);
     Ok(site)
 }
 
 /// Parses a TSV attribute; an empty text is absent.
 fn attribute<T>(
     text: &str,
-    read: impl FnOnce(&str) -> Result<T, Fault>,
-) -> Result<Attribute<T>, Fault> {
+    name: &'static str,
+    read: impl FnOnce(&str, &str) -> Result<T, Fault>,
+    parser: &mut PieceParser,
+) -> Attribute<T> {
     if text.is_empty() {
-        return Ok(Attribute::Absent);
+        return Attribute::Absent;
     }
-    read(text).map(Attribute::Given)
+    parser.field(name, read(text, name).map(Attribute::Given))
 }
 
 fn quota(text: &str, field: &str) -> Result<u32, Fault> {

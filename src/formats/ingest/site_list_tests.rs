@@ -73,16 +73,9 @@ fn bad_lines() {
     for (line, reason) in [
         ("a.example", RejectReason::Columns),
         ("a.example\t\t", RejectReason::Columns),
-        ("a.example\t2\t\t", RejectReason::NumberTooLarge),
-        ("a.example\t-1\t\t", RejectReason::NegativeNumber),
-        ("a.example\tNaN\t\t", RejectReason::WrongType),
-        ("a.example\t\ttrue\t", RejectReason::WrongType),
-        ("a.example\t\t\t1.5", RejectReason::FractionalNumber),
-        ("a.example\t\t\t4294967296", RejectReason::NumberTooLarge),
         (r#"{"quality":1}"#, RejectReason::MissingSite),
         (r#"{"site":null}"#, RejectReason::MissingSite),
         (r#"{"site":7}"#, RejectReason::WrongType),
-        (r#"{"site":"a.example","spam":1}"#, RejectReason::WrongType),
         (
             r#"{"site":"a.example","site":"a.example"}"#,
             RejectReason::DuplicateField,
@@ -90,5 +83,33 @@ fn bad_lines() {
         (r#"{"site":"a.example""#, RejectReason::InvalidJson),
     ] {
         assert_eq!(read(line, SiteMode::BareHost), Err(reason), "{line}");
+    }
+}
+
+#[test]
+fn bad_attributes_count_as_absent() {
+    for line in [
+        "a.example\t2\t\t",
+        "a.example\t-1\t\t",
+        "a.example\tNaN\t\t",
+        "a.example\t\ttrue\t",
+        "a.example\t\t\t1.5",
+        "a.example\t\t\t4294967296",
+        r#"{"site":"a.example","spam":1}"#,
+        r#"{"site":"a.example","quota":1,"quota":2}"#,
+    ] {
+        let mut parser = PieceParser::new(
+            SiteMode::BareHost.with(UrlRules::Rfc3986),
+            Interner::default(),
+        );
+        let event = SiteList.read(line, &mut parser);
+        parser.add(Position::Line(1), event, line.as_bytes());
+        let site = Event::Site(SiteAttributes::new("a.example".to_owned()));
+        assert_eq!(
+            parser.events.pop().map(|(_, event)| event),
+            Some(site),
+            "{line}"
+        );
+        assert_eq!(parser.summary.bad_fields.len(), 1, "{line}");
     }
 }

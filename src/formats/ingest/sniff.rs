@@ -3,8 +3,11 @@
 //! The result selects the reader if no format was named, and lets an error message say what the input
 //! is. It has no other effect: the reader of a format does not depend on it.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 
 /// The number of bytes that are examined.
 pub(super) const HEAD_BYTES: usize = 64 << 10;
@@ -44,6 +47,12 @@ pub enum DetectedFormat {
     Lz4,
     /// PDF.
     Pdf,
+    /// A cpio archive.
+    Cpio,
+    /// A RAR archive.
+    Rar,
+    /// An image.
+    Image,
     /// Text in UTF-16.
     Utf16,
     /// Text in UTF-32.
@@ -82,6 +91,8 @@ pub enum DetectedFormat {
     JsonStrings,
     /// One JSON object per line.
     JsonLines,
+    /// One JSON object per line, with links in a field that is not `outlinks`.
+    OtherLinks(&'static str),
     /// Two tab-separated URLs per line.
     Links,
     /// Two space-separated URLs per line.
@@ -96,6 +107,14 @@ pub enum DetectedFormat {
     Semicolons,
     /// One URL per line, optionally followed by crawler metadata.
     Urls,
+    /// One host per line.
+    Hosts,
+    /// A `robots.txt`.
+    Robots,
+    /// A JSON array of other values than objects.
+    JsonValues,
+    /// Other text.
+    Text,
     /// The properties file of a graph in the BV format.
     BvProperties,
     /// A dump of a Nutch database.
@@ -125,6 +144,9 @@ impl DetectedFormat {
                 | Self::Bzip2
                 | Self::Lz4
                 | Self::Pdf
+                | Self::Cpio
+                | Self::Rar
+                | Self::Image
                 | Self::Utf16
                 | Self::Utf32
                 | Self::Warc
@@ -146,7 +168,7 @@ impl DetectedFormat {
 
 /// Detects binary formats by their magic numbers, and web archives.
 fn detect_magic(head: &[u8]) -> Option<DetectedFormat> {
-    let by_magic: [(&[u8], DetectedFormat); 21] = [
+    let by_magic: [(&[u8], DetectedFormat); 28] = [
         (b"PAR1", DetectedFormat::Parquet),
         (b"PARE", DetectedFormat::Parquet),
         (b"Obj\x01", DetectedFormat::Avro),
@@ -163,6 +185,13 @@ fn detect_magic(head: &[u8]) -> Option<DetectedFormat> {
         (b"\xfd7zXZ\0", DetectedFormat::Xz),
         (b"\x04\x22\x4d\x18", DetectedFormat::Lz4),
         (b"%PDF-", DetectedFormat::Pdf),
+        (b"070701", DetectedFormat::Cpio),
+        (b"070702", DetectedFormat::Cpio),
+        (b"070707", DetectedFormat::Cpio),
+        (b"Rar!\x1a\x07", DetectedFormat::Rar),
+        (b"\x89PNG", DetectedFormat::Image),
+        (b"GIF8", DetectedFormat::Image),
+        (b"\xff\xd8\xff", DetectedFormat::Image),
         (b"\xff\xfe\0\0", DetectedFormat::Utf32),
         (b"\0\0\xfe\xff", DetectedFormat::Utf32),
         (b"\xff\xfe", DetectedFormat::Utf16),
@@ -255,15 +284,49 @@ fn detect_text(head: &[u8]) -> Option<DetectedFormat> {
         Some(CrawlerOutput::PageList) => return Some(DetectedFormat::Browsertrix),
         None => {}
     }
-    match text.as_bytes().first()? {
+    // Text that a program wrote before its records.
+    let has_objects = || whole.lines().any(|line| line.starts_with('{'));
+    let found = match text.as_bytes().first()? {
         b'<' => detect_markup(text),
         b'[' => detect_array(text),
-        b'{' => detect_objects(text, first),
+        b'{' => match detect_objects(text, first) {
+            DetectedFormat::JsonLines => other_links(lines).or(Some(DetectedFormat::JsonLines)),
+            other => Some(other),
+        },
         b'"' if lines().all(|line| serde_json::from_str::<String>(line).is_ok()) => {
             Some(DetectedFormat::JsonStrings)
         }
         _ => detect_index(first, lines().find(|line| !line.starts_with('!')))
-            .or_else(|| detect_columns(lines)),
+            .or_else(|| detect_columns(lines))
+            .or_else(|| detect_names(lines)),
+    };
+    found.or_else(|| {
+        Some(if has_objects() {
+            DetectedFormat::JsonLines
+        } else {
+            DetectedFormat::Text
+        })
+    })
+}
+
+/// Detects lists of hosts, and `robots.txt`.
+fn detect_names<'a, I: Iterator<Item = &'a str>>(lines: impl Fn() -> I) -> Option<DetectedFormat> {
+    let is_rule = |line: &str| {
+        let name = line.split(':').next().unwrap_or_default().trim();
+        ["user-agent", "disallow", "allow", "sitemap", "crawl-delay"]
+            .iter()
+            .any(|rule| name.eq_ignore_ascii_case(rule) && line.len() > name.len())
+    };
+    let is_host = |line: &str| {
+        let name = line.trim();
+        let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '-' | '.' | '_');
+        name.contains('.') && name.chars().all(is_letter) && !name.starts_with('.')
+    };
+    lines().next()?;
+    if lines().all(is_rule) {
+        Some(DetectedFormat::Robots)
+    } else {
+        lines().all(is_host).then_some(DetectedFormat::Hosts)
     }
 }
 
@@ -346,24 +409,55 @@ fn detect_array(text: &str) -> Option<DetectedFormat> {
     let spans_lines = text.get(..end).is_some_and(|array| array.contains('\n'));
     let is_appended = text.get(end..).is_some_and(|rest| rest.starts_with('['));
     let is_array = !(first && second) || spans_lines || is_appended;
-    (inside.trim_end() == "]" || inside.starts_with('{') && is_array)
-        .then_some(DetectedFormat::JsonArray)
+    if inside.trim_end() == "]" || inside.starts_with('{') && is_array {
+        return Some(DetectedFormat::JsonArray);
+    }
+    let is_value = inside.starts_with(['"', '[', '-']) || inside.starts_with(char::is_numeric);
+    is_value.then_some(DetectedFormat::JsonValues)
 }
 
 /// Detects whether objects occupy one line each; `first` is the first line of the text.
-fn detect_objects(text: &str, first: &str) -> Option<DetectedFormat> {
+fn detect_objects(text: &str, first: &str) -> DetectedFormat {
     if serde_json::from_str::<IgnoredAny>(first).is_ok() {
-        return Some(DetectedFormat::JsonLines);
+        return DetectedFormat::JsonLines;
     }
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
-    match values.next()? {
-        Ok(_) => Some(DetectedFormat::JsonSpread),
+    match values.next() {
+        Some(Ok(_)) => DetectedFormat::JsonSpread,
         // The object continues beyond its line and the examined bytes.
-        Err(error) if error.is_eof() && first.len() < text.trim_end().len() => {
-            Some(DetectedFormat::JsonSpread)
+        Some(Err(error)) if error.is_eof() && first.len() < text.trim_end().len() => {
+            DetectedFormat::JsonSpread
         }
-        Err(_) => None,
+        // A record that is damaged.
+        _ => DetectedFormat::JsonLines,
     }
+}
+
+/// Fields that may contain the links of a page.
+const OTHER_LINKS: [&str; 6] = [
+    "links",
+    "urls",
+    "hrefs",
+    "out_links",
+    "outgoing_links",
+    "external_links",
+];
+
+/// Detects pages of which none has outlinks, and some have links in another field.
+fn other_links<'a, I: Iterator<Item = &'a str>>(lines: impl Fn() -> I) -> Option<DetectedFormat> {
+    let mut found = None;
+    for line in lines() {
+        let fields: BTreeMap<&str, &RawValue> = serde_json::from_str(line).ok()?;
+        if !fields.contains_key("url") || fields.contains_key("outlinks") {
+            return None;
+        }
+        let is_list = |name: &&str| {
+            let value = fields.get(name).map_or("", |value| value.get());
+            value.starts_with('[') && value.contains('"')
+        };
+        found = found.or(OTHER_LINKS.into_iter().find(is_list));
+    }
+    found.map(DetectedFormat::OtherLinks)
 }
 
 /// Detects an index of a web archive: a key of reversed labels, 14 digits, then JSON or columns.
@@ -555,8 +649,10 @@ pub(super) struct LogLine<'a> {
     pub(super) status: i32,
     pub(super) url: &'a str,
     /// The discovery path: one letter per step from a seed.
-    path: &'a str,
+    pub(super) path: &'a str,
     pub(super) via: Option<&'a str>,
+    /// The media type of the answer.
+    pub(super) mime: Option<&'a str>,
     /// The start time of the fetch.
     started: Option<&'a str>,
     pub(super) digest: Option<&'a str>,
@@ -575,7 +671,7 @@ impl<'a> LogLine<'a> {
             url,
             path,
             via,
-            _mime,
+            mime,
             thread,
             started,
             digest,
@@ -590,6 +686,7 @@ impl<'a> LogLine<'a> {
             url: url?,
             path: path?,
             via: via.filter(present),
+            mime: mime.filter(present),
             started: thread
                 .filter(|thread| thread.starts_with('#'))
                 .and(started)?

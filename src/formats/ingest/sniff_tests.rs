@@ -12,10 +12,20 @@ fn texts_are_told_apart() {
     let record = "{\"url\": \"http://a.example/\"}\n";
     for (text, foreign) in [
         ("", None),
-        ("x\n", None),
-        ("url: http://a.example/\n", None),
+        ("x\n", Some(DetectedFormat::Text)),
+        ("url: http://a.example/\n", Some(DetectedFormat::Text)),
+        (
+            "warning: x\n{\"url\": \"http://a.example/\"}\n",
+            Some(DetectedFormat::JsonLines),
+        ),
+        ("a.example\nwww.b.example\n", Some(DetectedFormat::Hosts)),
+        (
+            "User-agent: *\nDisallow:\n\nSitemap: http://a.example/s.xml\n",
+            Some(DetectedFormat::Robots),
+        ),
+        ("070701000000", Some(DetectedFormat::Cpio)),
         (record, Some(DetectedFormat::JsonLines)),
-        ("{\"url\": \"http://a.exam", None),
+        ("{\"url\": \"http://a.exam", Some(DetectedFormat::JsonLines)),
         (
             "{\n  \"url\": \"http://a.example/\"\n}\n",
             Some(DetectedFormat::JsonSpread),
@@ -24,7 +34,10 @@ fn texts_are_told_apart() {
             "{\"url\": 1}{\"url\": 2}\n",
             Some(DetectedFormat::JsonSpread),
         ),
-        ("{\"url\": nonsense}\n{\"url\": 1}\n", None),
+        (
+            "{\"url\": nonsense}\n{\"url\": 1}\n",
+            Some(DetectedFormat::JsonLines),
+        ),
         (
             "[{\"url\": 1}, {\"url\": 2}]",
             Some(DetectedFormat::JsonArray),
@@ -33,7 +46,10 @@ fn texts_are_told_apart() {
             "\n[\n  {\n    \"url\": \"http://a.ex",
             Some(DetectedFormat::JsonArray),
         ),
-        ("[{\"url\": 1}]\n[{\"url\": 2}]\n", None),
+        (
+            "[{\"url\": 1}]\n[{\"url\": 2}]\n",
+            Some(DetectedFormat::Text),
+        ),
         (
             "[{\"url\": 1}][{\"url\": 2}]\n",
             Some(DetectedFormat::JsonArray),
@@ -42,7 +58,10 @@ fn texts_are_told_apart() {
             "[\n{\"url\": 1}\n][\n{\"url\": 2}\n]",
             Some(DetectedFormat::JsonArray),
         ),
-        ("[\"http://a.example/\", 3]\n", None),
+        (
+            "[\"http://a.example/\", 3]\n",
+            Some(DetectedFormat::JsonValues),
+        ),
         (
             "\"http://a.example/\"\n\"http://b.example/\"\n",
             Some(DetectedFormat::JsonStrings),
@@ -56,7 +75,10 @@ fn texts_are_told_apart() {
             Some(DetectedFormat::Urls),
         ),
         ("http://a.example/x,y\n", Some(DetectedFormat::Urls)),
-        ("http://a.example/ and more words\n", None),
+        (
+            "http://a.example/ and more words\n",
+            Some(DetectedFormat::Text),
+        ),
         (
             "http://a.example/\thttp://b.example/\n",
             Some(DetectedFormat::Links),
@@ -87,7 +109,10 @@ fn texts_are_told_apart() {
             "URL;Last seen\nhttp://a.example/;1\n",
             Some(DetectedFormat::Semicolons),
         ),
-        ("some words, and no table\nbut a text\n", None),
+        (
+            "some words, and no table\nbut a text\n",
+            Some(DetectedFormat::Text),
+        ),
         (" CDX N b a m s k r M S V g\n", Some(DetectedFormat::Cdx)),
         (
             "example,a)/ 20260101000000 http://a.example/ text/html 200\n",
@@ -124,7 +149,7 @@ fn texts_are_told_apart() {
             "<?xml version='1.0'?><opml><head/><body/>",
             Some(DetectedFormat::Opml),
         ),
-        ("<3 this page", None),
+        ("<3 this page", Some(DetectedFormat::Text)),
         (
             "WARC/1.0\r\nWARC-Type: warcinfo\r\n",
             Some(DetectedFormat::Warc),
@@ -167,7 +192,10 @@ fn numbers_of_formats_come_first() {
     ] {
         assert_eq!(DetectedFormat::detect(head), Some(foreign), "{head:?}");
     }
-    assert_eq!(DetectedFormat::detect(b"BZh, said the crawler\n"), None);
+    assert_eq!(
+        DetectedFormat::detect(b"BZh, said the crawler\n"),
+        Some(DetectedFormat::Text)
+    );
 }
 
 /// What is cut off after so many bytes must not count against the lines before.
@@ -212,7 +240,10 @@ fn what_crawlers_write_is_told_by_its_first_lines() {
             "http://a.example/\tVersion: 7\nStatus: 2 (db_fetched)\n".to_owned(),
             dump(NutchDump::Text),
         ),
-        ("http://a.example/\tVersion: 7\nx\n".to_owned(), None),
+        (
+            "http://a.example/\tVersion: 7\nx\n".to_owned(),
+            Some(DetectedFormat::Text),
+        ),
         (
             "http://a.example/\tInlinks:\n fromUrl: http://b.example/ anchor: x\n".to_owned(),
             dump(NutchDump::Links),
@@ -222,7 +253,7 @@ fn what_crawlers_write_is_told_by_its_first_lines() {
             dump(NutchDump::Csv),
         ),
         (log.to_owned(), Some(DetectedFormat::CrawlLog)),
-        (log.replace("#014", "014"), None),
+        (log.replace("#014", "014"), Some(DetectedFormat::Text)),
         (
             format!("{list}\n{page}\n"),
             Some(DetectedFormat::Browsertrix),
@@ -231,7 +262,7 @@ fn what_crawlers_write_is_told_by_its_first_lines() {
             list.replace("json-pages", "json-other") + "\n",
             Some(DetectedFormat::JsonLines),
         ),
-        (format!("{log}x\n"), None),
+        (format!("{log}x\n"), Some(DetectedFormat::Text)),
         (
             "# x\n+http://(example,\nhttp://a.example/\n".to_owned(),
             Some(DetectedFormat::Urls),

@@ -12,6 +12,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 
+use super::columns::ColumnNames;
 use super::location::Naming;
 use super::open::{DetectedInput, Input, InputError, Opened};
 use super::piece_parser::PieceParser;
@@ -107,6 +108,9 @@ pub trait Source: Send {
     /// the names of a graph, must stay below a share of it, or the input is rejected. Called before
     /// [`prepare`](Self::prepare), if at all.
     fn limit_memory(&mut self, _bytes: usize) {}
+
+    /// Says which columns of a table are which fields. Called before [`prepare`](Self::prepare), if at all.
+    fn name_columns(&mut self, _columns: &ColumnNames) {}
 
     /// Checks that the input exists, and loads accompanying files. Returns the number of bytes that will be
     /// reported as progress; `None` if it is unknown.

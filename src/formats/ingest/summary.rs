@@ -32,8 +32,14 @@ pub enum DropReason {
     NoHost,
     /// Longer than 65,536 bytes.
     TooLong,
-    /// Refused by the URL standard.
+    /// No crawler can fetch from its host, or only one in a private network.
+    Unfetchable,
+    /// Refused by the URL standard, or not text.
     Invalid,
+    /// Neither a URL nor an object with one.
+    WrongType,
+    /// Several URLs in one text.
+    SeveralUrls,
     /// Marked as nofollow, with such links excluded.
     Nofollow,
 }
@@ -52,7 +58,8 @@ impl From<&UrlError> for DropReason {
             UrlError::Scheme(_) => Self::Scheme,
             UrlError::NoHost => Self::NoHost,
             UrlError::TooLong(_) => Self::TooLong,
-            UrlError::Invalid(_) => Self::Invalid,
+            UrlError::Unfetchable(_) => Self::Unfetchable,
+            UrlError::NotUtf8 | UrlError::Invalid(_) => Self::Invalid,
         }
     }
 }
@@ -96,8 +103,7 @@ impl fmt::Display for SkipReason {
     }
 }
 
-/// Why a part of the record of a page was not read: its content, in which links are searched, or the time of its
-/// fetch. The names (snake case) are stable.
+/// Why the content of a page, in which links are searched, was not read. The names (snake case) are stable.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
 )]
@@ -110,8 +116,6 @@ pub enum Unread {
     Damaged,
     /// It is longer than 16 MiB, of which the first 16 MiB were read, or was stored truncated.
     CutOff,
-    /// The time of its fetch is not a time, and the batch's counts in its place.
-    Time,
 }
 
 impl fmt::Display for Unread {
@@ -167,6 +171,15 @@ pub fn counts_by<K: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     })
 }
 
+/// HTML pages that were searched for links.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct HtmlPages {
+    /// Their number.
+    pub searched: u64,
+    /// The number of those that have a link to another page.
+    pub with_links: u64,
+}
+
 /// Counts of reading a batch.
 ///
 /// `lines = records + blank_lines`, and `records` = rejects + events of other kinds.
@@ -192,6 +205,16 @@ pub struct ReadSummary {
     /// Rejected records by reason.
     #[schemars(schema_with = "counts_by::<RejectReason>")]
     pub rejects: BTreeMap<RejectReason, u64>,
+    /// Fields of accepted records that cannot be read and count as absent, by reason.
+    #[serde(default)]
+    #[schemars(schema_with = "counts_by::<RejectReason>")]
+    pub bad_fields: BTreeMap<RejectReason, u64>,
+    /// Truncated inputs whose complete records were read.
+    #[serde(default)]
+    pub truncated: u64,
+    /// Pages of web archives whose HTML was searched for links, and how many of them have links.
+    #[serde(default)]
+    pub html: HtmlPages,
     /// Outlinks of accepted records that were dropped, by reason.
     #[schemars(schema_with = "counts_by::<DropReason>")]
     pub dropped_outlinks: BTreeMap<DropReason, u64>,
@@ -211,6 +234,11 @@ impl ReadSummary {
     #[must_use]
     pub fn rejected(&self) -> u64 {
         self.rejects.values().sum()
+    }
+
+    /// Returns the number of bad records and of bad fields of others, of which the first are listed.
+    pub(super) fn listed(&self) -> u64 {
+        self.rejected() + self.bad_fields.values().sum::<u64>()
     }
 
     /// Returns whether more than [`MAX_LISTED_REJECTS`] records, and more than half of all
@@ -238,6 +266,10 @@ impl ReadSummary {
         add(&mut self.passed_over, &other.passed_over);
         add(&mut self.unread, &other.unread);
         add(&mut self.rejects, &other.rejects);
+        add(&mut self.bad_fields, &other.bad_fields);
+        self.truncated += other.truncated;
+        self.html.searched += other.html.searched;
+        self.html.with_links += other.html.with_links;
         add(&mut self.dropped_outlinks, &other.dropped_outlinks);
         self.duplicate_outlinks += other.duplicate_outlinks;
         self.self_links += other.self_links;
@@ -254,10 +286,10 @@ impl ReadSummary {
 /// The number of characters stored of a rejected record and of its detail.
 pub(super) const EXCERPT_CHARS: usize = 200;
 
-/// The maximum number of listed rejects of a batch. The first ones are listed; all are counted.
+/// The maximum number of listed bad records and fields of a batch. The first ones are listed; all are counted.
 pub const MAX_LISTED_REJECTS: u64 = 100_000;
 
-/// Why a record is rejected. The names (snake case) are stable.
+/// Why a record is rejected, or a field of a record counts as absent. The names (snake case) are stable.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
 )]
@@ -288,6 +320,8 @@ pub enum RejectReason {
     UrlWithoutHost,
     /// The page's URL is longer than 65,536 bytes.
     UrlTooLong,
+    /// No crawler can fetch from the host of the page's URL, or only one in a private network.
+    UnfetchableUrl,
     /// The page's URL is refused by the URL standard.
     InvalidUrl,
     /// A field has the wrong type.
@@ -300,6 +334,10 @@ pub enum RejectReason {
     NumberTooLarge,
     /// A time is not in an accepted form.
     InvalidTimestamp,
+    /// A time more than a day after the batch and after now.
+    FutureTimestamp,
+    /// A text that should be one URL has several.
+    SeveralUrls,
     /// A TSV line with too few or too many columns.
     Columns,
     /// A quote in a table that is not closed, or is followed by text.
@@ -326,7 +364,7 @@ impl fmt::Display for RejectReason {
     }
 }
 
-/// The reason for a rejection, with a message.
+/// The reason for rejecting a record or dropping a field, with a message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
     /// The reason.
@@ -352,6 +390,8 @@ impl Fault {
             UrlError::Scheme(_) => RejectReason::UrlScheme,
             UrlError::NoHost => RejectReason::UrlWithoutHost,
             UrlError::TooLong(_) => RejectReason::UrlTooLong,
+            UrlError::Unfetchable(_) => RejectReason::UnfetchableUrl,
+            UrlError::NotUtf8 => RejectReason::InvalidUtf8,
             UrlError::Invalid(_) => RejectReason::InvalidUrl,
         };
         Self::new(reason, error.to_string())
@@ -390,7 +430,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// A rejected record; a line of the rejects file.
+/// A rejected record, or a field of another record that cannot be read; a line of the rejects file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Reject {
     /// The input, as the caller named it.
@@ -398,6 +438,9 @@ pub struct Reject {
     /// The position of the record, serialised as `line` or `number`.
     #[serde(flatten)]
     pub at: Position,
+    /// The field that counts as absent; `None` if the whole record is rejected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
     /// The reason.
     pub reason: RejectReason,
     /// The first 200 characters of the message.
@@ -441,6 +484,17 @@ pub fn within_limit(rejects: u64, records: u64, percent: f64) -> bool {
         || rejects as f64 * 100.0 <= percent * records as f64 * (1.0 + 1e-12)
 }
 
+/// The number of bad records that never refuse a batch with good ones, unless its limit is 0.
+pub const MIN_MAX_REJECTS: u64 = 10;
+
+/// Returns whether a batch with `rejects` bad ones among its records is accepted: at most `percent` per cent are bad, or at
+/// most [`MIN_MAX_REJECTS`] and not all. With a limit of 0, none may be bad.
+#[must_use]
+pub fn accepts_rejects(rejects: u64, records: u64, percent: f64) -> bool {
+    let are_few = percent > 0.0 && rejects <= MIN_MAX_REJECTS && rejects < records;
+    are_few || within_limit(rejects, records, percent)
+}
+
 /// Returns whether reading should stop: more than [`MAX_LISTED_REJECTS`] records, and more than half of
 /// all records so far, are rejected.
 pub(super) const fn is_hopeless(rejects: u64, records: u64) -> bool {
@@ -475,6 +529,14 @@ mod tests {
     }
 
     #[test]
+    fn few_bad_records_are_accepted() {
+        assert!(accepts_rejects(10, 11, 1.0) && accepts_rejects(1, 2, 1e-9));
+        assert!(!accepts_rejects(11, 12, 1.0) && !accepts_rejects(10, 10, 1.0));
+        assert!(!accepts_rejects(1, 1000, 0.0) && !accepts_rejects(1, 2, f64::NAN));
+        assert!(accepts_rejects(0, 1, 0.0) && accepts_rejects(3, 3, 100.0));
+    }
+
+    #[test]
     fn reading_ends_where_most_is_bad() {
         assert!(!is_hopeless(100_000, 100_000));
         assert!(is_hopeless(100_001, 100_001));
@@ -495,13 +557,19 @@ mod tests {
         let reject = Reject {
             file: "a.jsonl".to_owned(),
             at: Position::Line(3),
+            field: None,
             reason: RejectReason::InvalidUtf8,
             detail: "a\nb".to_owned(),
             record: excerpt(b"x\xffy"),
         };
         let mut numbered = reject.clone();
         numbered.at = Position::Record(4);
-        assert_eq!(serde_json::to_value(&numbered).unwrap()["number"], 4);
+        numbered.field = Some("clicks".to_owned());
+        let value = serde_json::to_value(&numbered).unwrap();
+        assert_eq!(
+            (&value["number"], &value["field"]),
+            (&4.into(), &"clicks".into())
+        );
         writer.write(&reject).unwrap();
         assert_eq!(
             String::from_utf8(writer.finish().unwrap()).unwrap(),

@@ -121,6 +121,74 @@ pub fn parse_timestamp(text: &str) -> Result<Timestamp, TimestampError> {
     })
 }
 
+const MONTHS: [&str; 12] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+];
+
+/// Names of time zones that are unambiguous.
+const ZONES: [(&str, &str); 22] = [
+    ("UTC", "Z"),
+    ("GMT", "Z"),
+    ("Z", "Z"),
+    ("WET", "Z"),
+    ("WEST", "+0100"),
+    ("CET", "+0100"),
+    ("CEST", "+0200"),
+    ("EET", "+0200"),
+    ("EEST", "+0300"),
+    ("MSK", "+0300"),
+    ("JST", "+0900"),
+    ("KST", "+0900"),
+    ("EST", "-0500"),
+    ("EDT", "-0400"),
+    ("CDT", "-0500"),
+    ("MST", "-0700"),
+    ("MDT", "-0600"),
+    ("PST", "-0800"),
+    ("PDT", "-0700"),
+    ("AKST", "-0900"),
+    ("AKDT", "-0800"),
+    ("HST", "-1000"),
+];
+
+/// Parses a time whose month and zone have names. A zone whose name is ambiguous or unknown counts as UTC, as a missing zone
+/// does.
+pub(super) fn parse_named(
+    year: &str,
+    month: &str,
+    day: &str,
+    time: &str,
+    zone: &str,
+) -> Option<Timestamp> {
+    let month = MONTHS.iter().position(|name| *name == month)? + 1;
+    let known = ZONES.iter().find(|(name, _)| *name == zone);
+    let zone = match known {
+        Some((_, offset)) => offset,
+        None if zone.starts_with(['+', '-']) => zone,
+        None => "",
+    };
+    parse_timestamp(&format!("{year}-{month:02}-{day:0>2}T{time}{zone}")).ok()
+}
+
+/// Parses a time as in e-mail and RSS (RFC 5322): `Thu, 19 Nov 2026 04:00:00 GMT`, perhaps without the day of the week,
+/// seconds or zone.
+pub(super) fn parse_mail_date(text: &str) -> Option<Timestamp> {
+    let text = text.split_once(',').map_or(text, |(_, date)| date);
+    let mut parts = text.split_ascii_whitespace();
+    let [day, month, year, time] = [(); 4].map(|()| parts.next());
+    let (day, month, year, time) = (day?, month?.get(..3)?, year?, time?);
+    let century = if year.len() == 2 { "20" } else { "" };
+    let seconds = if time.len() == 5 { ":00" } else { "" };
+    let zone = parts.next().unwrap_or_default();
+    parse_named(
+        &[century, year].concat(),
+        month,
+        day,
+        &[time, seconds].concat(),
+        zone,
+    )
+}
+
 /// Parses a time from a JSON number; the value counts, not the notation.
 pub(super) fn parse_timestamp_number(text: &str) -> Result<Timestamp, TimestampError> {
     let number = decimal(text).ok_or(TimestampError::Form)?;

@@ -31,7 +31,7 @@ impl Query for StatusQuery {
     type Answer = Status;
 
     fn answer(self, context: &Context<'_>) -> Result<Status, RequestError> {
-        Ok(context.bank.status()?)
+        Ok(context.bank.status_with_canonical()?)
     }
 }
 

@@ -629,8 +629,8 @@ mod tests {
             serde_json::json!({"pages": 1000, "sites": sites, "by_site": by_site})
         };
         serde_json::from_value(serde_json::json!({
-            "url": "http://a.example/", "site": "<s0>.example", "state": "crawled", "spam": false,
-            "spam_source": null, "quality": null, "quality_source": null, "clicks": 0,
+            "url": "http://a.example/", "site": "<s0>.example", "state": "crawled", "kind": "page",
+            "spam": false, "spam_source": null, "quality": null, "quality_source": null, "clicks": 0,
             "uncrawled_outlinks": 0, "uncrawled_given": false, "digest": false,
             "first_seen": {"batch": 1, "at": 1}, "outlinks": links(outlinks), "inlinks": links(inlinks),
             "aliases": {"pages": 0, "examples": []}, "links_to_alias": 0, "plans": [],

@@ -101,6 +101,7 @@ impl Store {
         if image.is_live(slot) != record.state.is_live()
             || image.is_crawled(slot) != crawled
             || image.is_spam(slot) != (record.spam && record.state.is_live())
+            || image.is_document(slot) != record.is_document()
             || of_image.unwrap_or_default() != row
         {
             return Ok(false);

@@ -377,10 +377,10 @@ impl Walk<'_> {
                 sum = sum.wrapping_add(reference_hash(to, page, why));
             }
             match record {
-                AliasRecord::Alias(alias) => {
+                AliasRecord::Alias(to) => {
                     found.insert(page.0);
-                    walk.alias_targets.insert(alias.to.0);
-                    if alias.to == page {
+                    walk.alias_targets.insert(to.0);
+                    if to == page {
                         walk.find("aliases", page, "it leads to itself");
                     }
                 }
@@ -411,6 +411,29 @@ impl Walk<'_> {
         for page in self.pages.missing(&self.alias_targets) {
             let what = "an alias leads to it, but it has no record";
             self.find("pages", page, what);
+        }
+        Ok(())
+    }
+
+    /// Compares `canonical_references` with the canonical pages of pages.
+    pub(super) fn canonical_references(&mut self) -> Result<(), StoreError> {
+        let mut sum = self.canonicals;
+        self.walk(&tables::CANONICAL_REFERENCES, |walk, (to, page), ()| {
+            sum = sum.wrapping_sub(mix(page.0, to.0));
+            match walk.store.get(&tables::PAGES, &page) {
+                Ok(Some(record)) if record.canonical == Some(to) => {}
+                Err(e) if !e.is_damage() => return Err(e),
+                _ => {
+                    let what = format!("{page} does not name it as canonical");
+                    walk.find("canonical_references", to, what);
+                }
+            }
+            walk.require_page("canonical_references", page, to);
+            Ok(())
+        })?;
+        if sum != 0 {
+            let what = "the canonical pages of `pages` have other entries";
+            self.find("canonical_references", "(all)", what);
         }
         Ok(())
     }

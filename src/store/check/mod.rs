@@ -22,7 +22,7 @@ use crate::tables::records::{PageState, SiteDefaults, SiteRecord, UndoRecord};
 use crate::tables::store::Store;
 use crate::tables::table::{Hash128, Key, Table, Value};
 use crate::tables::{self, CoreScoresKey, PageSetKey};
-use seedbank_algorithms::page::{PageId, PageSet, RowId, SiteId};
+use seedbank_algorithms::page::{PageId, PageKind, PageSet, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
 
 pub use self::graph_image::ImageCheck;
@@ -123,6 +123,8 @@ struct Walk<'a> {
     aliases: RoaringTreemap,
     /// Targets of aliases.
     alias_targets: RoaringTreemap,
+    /// Sum of the hashes of the canonical pages of pages.
+    canonicals: u64,
     rows: RoaringTreemap,
     /// The site of the last page, and its attributes.
     defaults: Option<(SiteId, SiteDefaults)>,
@@ -174,6 +176,7 @@ impl Store {
             linked: PageIndex::default(),
             aliases: RoaringTreemap::new(),
             alias_targets: RoaringTreemap::new(),
+            canonicals: 0,
             rows: RoaringTreemap::new(),
             defaults: None,
             history: BTreeMap::new(),
@@ -187,6 +190,7 @@ impl Store {
         walk.citers()?;
         walk.members()?;
         walk.aliases()?;
+        walk.canonical_references()?;
         walk.row_hashes()?;
         walk.uncrawled()?;
         walk.digests()?;
@@ -284,15 +288,17 @@ impl Walk<'_> {
                 PageState::Known => site.seen.known += 1,
                 PageState::Crawled => site.seen.crawled += 1,
                 PageState::Gone => site.seen.gone += 1,
+                PageState::Resource => site.seen.resources += 1,
                 PageState::Unlinked | PageState::Alias => {}
             }
+            site.seen.documents += u32::from(record.is_document());
             if record.state.is_live() && record.spam {
                 site.seen.spam += 1;
             }
             match record.state {
                 PageState::Known => site.seen.known_quality += u64::from(record.quality()),
                 PageState::Crawled => site.seen.crawled_quality += u64::from(record.quality()),
-                PageState::Gone | PageState::Unlinked | PageState::Alias => {}
+                PageState::Gone | PageState::Unlinked | PageState::Alias | PageState::Resource => {}
             }
             if let (Some(digest), PageState::Crawled) = (&record.digest, record.state) {
                 site.seen.with_digest += 1;
@@ -314,7 +320,7 @@ impl Walk<'_> {
             if record.state.is_live() {
                 walk.live.insert(page.0);
             } else if record.row.is_some() {
-                let what = "a page that is gone, unlinked or an alias has a row";
+                let what = "a page that is gone, unlinked, an alias or a resource has a row";
                 walk.find("pages", page, what);
             }
             if record.last_seen.is_none() {
@@ -325,13 +331,30 @@ impl Walk<'_> {
                     PageState::Unlinked => {
                         walk.unlinked.insert(page.0);
                     }
-                    PageState::Crawled | PageState::Gone | PageState::Alias => {
+                    PageState::Crawled
+                    | PageState::Gone
+                    | PageState::Alias
+                    | PageState::Resource => {
                         let what = "its state requires a record, but it never had one";
                         walk.find("pages", page, what);
                     }
                 }
             } else if record.state == PageState::Unlinked {
                 walk.find("pages", page, "it had a record and is marked as unlinked");
+            }
+            let kind = match record.state {
+                PageState::Resource => PageKind::Resource,
+                PageState::Crawled => record.kind.max(PageKind::Document),
+                _ => PageKind::Page,
+            };
+            if record.kind != kind {
+                walk.find("pages", page, "its kind does not fit its state");
+            }
+            if let Some(to) = record.canonical {
+                walk.canonicals = walk.canonicals.wrapping_add(mix(page.0, to.0));
+                if record.state != PageState::Crawled || to == page {
+                    walk.find("pages", page, "it cannot have this canonical page");
+                }
             }
             if !record.is_nameless() {
                 walk.inherited_attributes(page, &record)?;

@@ -39,6 +39,8 @@ impl Walk<'_> {
             totals.known += u64::from(record.known);
             totals.crawled += u64::from(record.crawled);
             totals.gone += u64::from(record.gone);
+            totals.documents += u64::from(record.documents);
+            totals.resources += u64::from(record.resources);
             totals.spam += u64::from(record.spam);
             totals.rows += u64::from(record.rows);
             totals.row_links += record.row_links;
@@ -60,6 +62,8 @@ impl Walk<'_> {
             ("known pages", totals.known, counters.known),
             ("crawled pages", totals.crawled, counters.crawled),
             ("gone pages", totals.gone, counters.gone),
+            ("documents", totals.documents, counters.documents),
+            ("resources", totals.resources, counters.resources),
             ("spam pages", totals.spam, counters.spam),
             ("rows", totals.rows, counters.rows),
             ("links of rows", totals.row_links, counters.row_links),
@@ -161,11 +165,13 @@ impl Walk<'_> {
 }
 
 /// Returns the counts of a site that the check recomputes.
-fn site_totals(site: &SiteRecord) -> [(&'static str, u64); 12] {
+fn site_totals(site: &SiteRecord) -> [(&'static str, u64); 14] {
     [
         ("known pages", site.known.into()),
         ("crawled pages", site.crawled.into()),
         ("gone pages", site.gone.into()),
+        ("documents", site.documents.into()),
+        ("resources", site.resources.into()),
         ("spam pages", site.spam.into()),
         ("rows", site.rows.into()),
         ("links of rows", site.row_links),
@@ -227,15 +233,22 @@ impl Walk<'_> {
         let mut pages = 0;
         self.walk(&tables::FAILURES, |walk, page, failures| {
             pages += 1;
-            if failures.count == 0 || failures.since > failures.last {
-                let what = "it has no failed fetch, or the last one is before the first";
-                walk.find("failures", page, what);
+            if failures.half_days & 1 == 0 {
+                walk.find(
+                    "failures",
+                    page,
+                    "the half-day of the last one does not count",
+                );
             }
             match walk.store.get(&tables::PAGES, &page) {
                 Ok(Some(record)) if record.state == PageState::Unlinked => {
                     walk.find("failures", page, "the page is unlinked");
                 }
-                Ok(Some(record)) if record.fetched.is_some_and(|at| at >= failures.since) => {
+                Ok(Some(record))
+                    if record
+                        .fetched
+                        .is_some_and(|at| failures.after(at) != Some(failures)) =>
+                {
                     let what = "the last fetch of the page that did not fail is not before these";
                     walk.find("failures", page, what);
                 }

@@ -49,29 +49,41 @@ pub struct PageAttributes {
     pub quality: u16,
 }
 
-/// The state and, of a known or crawled page, the spam mark, in one byte.
+/// The state and, of a known or crawled page, the spam mark and whether it is a document, in one byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Flags(pub(super) u8);
 
 impl Flags {
     const KNOWN: u8 = 0;
     const CRAWLED: u8 = 1;
-    /// No page: it is gone, an alias or not linked to, or there is no record.
+    /// No page: it is gone, an alias, a resource or not linked to, or there is no record.
     pub(super) const NONE: Self = Self(2);
     const SPAM: u8 = 1 << 3;
+    const DOCUMENT: u8 = 1 << 5;
+    const STATE: u8 = Self::SPAM - 1;
 
     pub(super) fn new(state: PageState, is_spam: bool) -> Self {
         let state = match state {
             PageState::Known => Self::KNOWN,
             PageState::Crawled => Self::CRAWLED,
             // Batches do not count these as changed.
-            PageState::Gone | PageState::Unlinked | PageState::Alias => return Self::NONE,
+            PageState::Gone | PageState::Unlinked | PageState::Alias | PageState::Resource => {
+                return Self::NONE;
+            }
         };
         Self(state | if is_spam { Self::SPAM } else { 0 })
     }
 
     pub(super) fn from_record(record: &PageRecord) -> Self {
-        Self::new(record.state, record.spam)
+        let Self(flags) = Self::new(record.state, record.spam);
+        Self(
+            flags
+                | if record.is_document() {
+                    Self::DOCUMENT
+                } else {
+                    0
+                },
+        )
     }
 }
 
@@ -239,19 +251,25 @@ impl GraphImage {
     /// Returns whether a page is crawled.
     #[must_use]
     pub fn is_crawled(&self, slot: u32) -> bool {
-        self.flags[slot as usize].0 & !Flags::SPAM == Flags::CRAWLED
+        self.flags[slot as usize].0 & Flags::STATE == Flags::CRAWLED
     }
 
     /// Returns whether a page is known and not crawled.
     #[must_use]
     pub fn is_known(&self, slot: u32) -> bool {
-        self.flags[slot as usize].0 & !Flags::SPAM == Flags::KNOWN
+        self.flags[slot as usize].0 & Flags::STATE == Flags::KNOWN
     }
 
     /// Returns whether a known or crawled page has the spam mark.
     #[must_use]
     pub fn is_spam(&self, slot: u32) -> bool {
         self.flags[slot as usize].0 & Flags::SPAM != 0
+    }
+
+    /// Returns whether a crawled page is a document.
+    #[must_use]
+    pub fn is_document(&self, slot: u32) -> bool {
+        self.flags[slot as usize].0 & Flags::DOCUMENT != 0
     }
 
     /// Returns the attributes of a known or crawled page, which must be loaded.

@@ -295,7 +295,7 @@ impl Writer {
         let others: Vec<(&PartWriter, Changes)> = self.others.iter().zip(split).collect();
         let prepared: Vec<Result<(), StoreError>> = others
             .into_par_iter()
-            .map(|(writer, changes)| writer.prepare(changes, record))
+            .map(|(writer, changes)| writer.prepare(changes, &record))
             .collect();
         let prepared: Result<(), StoreError> = prepared.into_iter().collect();
         // The commit is decided as soon as the first part is prepared too.

@@ -656,14 +656,14 @@ impl PartWriter {
     pub(super) fn prepare(
         &self,
         changes: Changes,
-        record: PrepareRecord,
+        record: &PrepareRecord,
     ) -> Result<(), StoreError> {
         match self {
             Self::Local(writer) => record.prepare(writer, changes),
             Self::Remote { part, .. } => {
                 part.send(changes)?;
                 let request = part.request(Operation::Prepare);
-                let request = request.bytes(&crate::pack(&record)?).into_bytes();
+                let request = request.bytes(&crate::pack(record)?).into_bytes();
                 part.process.call(&request).map(drop)
             }
         }

@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use roaring::{RoaringBitmap, RoaringTreemap};
 
-use super::records::aliases::{Alias, AliasRecord, AliasReference, resolve_alias};
+use super::records::aliases::{AliasRecord, AliasReference, resolve_alias};
 use super::records::links::{Link, LinkBlock, LinkKey, RowWithMembers};
 use super::records::{PageRecord, RowMembers};
 use super::schema as tables;
-use super::schema::{ALIAS_REFERENCES, ALIASES};
+use super::schema::{ALIAS_REFERENCES, ALIASES, CANONICAL_REFERENCES};
 use super::store::{SiteScan, Store};
 use super::table::{Key, Table, Value};
 use crate::error::StoreError;
@@ -304,10 +304,10 @@ where
 }
 
 impl Store {
-    /// Returns the alias record of a page; `None` if the page is no alias.
-    pub fn alias(&self, page: PageId) -> Result<Option<Alias>, StoreError> {
+    /// Returns the page to which a page redirects; `None` if the page is no alias.
+    pub fn alias(&self, page: PageId) -> Result<Option<PageId>, StoreError> {
         Ok(match self.get(&ALIASES, &page)? {
-            Some(AliasRecord::Alias(alias)) => Some(alias),
+            Some(AliasRecord::Alias(to)) => Some(to),
             _ => None,
         })
     }
@@ -315,7 +315,7 @@ impl Store {
     /// Follows a chain of at most [`MAX_CHAIN`](super::records::aliases::MAX_CHAIN) aliases and returns
     /// its end; the page itself if it is no alias. `None` if the chain is longer or a loop.
     pub fn resolve_alias(&self, page: PageId) -> Result<Option<PageId>, StoreError> {
-        resolve_alias(page, |page| Ok(self.alias(page)?.map(|alias| alias.to)))
+        resolve_alias(page, |page| self.alias(page))
     }
 
     /// Returns the pages whose alias records refer to a page, ascending, with the kind of reference.
@@ -327,6 +327,17 @@ impl Store {
         found
             .map(|entry| entry.map(|((_, other), why)| (other, why)))
             .collect()
+    }
+
+    /// Returns the pages that name a page as canonical, ascending; at most `limit`.
+    pub fn canonical_references(
+        &self,
+        page: PageId,
+        limit: usize,
+    ) -> Result<Vec<PageId>, StoreError> {
+        let found = self.scan_under(&CANONICAL_REFERENCES, &page.bytes())?;
+        let pages = found.take(limit).map(|entry| Ok(entry?.0.1));
+        pages.collect()
     }
 }
 

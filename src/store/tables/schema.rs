@@ -63,7 +63,7 @@ tables! {
         key "site u32, URL after the name of the site, UTF-8", value "page index, varint";
     /// Pages by id.
     PAGES = "pages": PageId => PageRecord, Pages 3, Pages, Site(0),
-        key "site u32, index u32", value "record: URL after the name of the site, state, attributes, row, first and last batch, time of the last fetch; fields with another time, each with the seconds between";
+        key "site u32, index u32", value "record: URL after the name of the site, state, attributes, row, first and last batch, time of the last fetch; kind, canonical page; fields with another time, each with the seconds between";
     /// Intra-site targets of a page.
     INTRA = "intra": LinkKey => LinkBlock<u32>, Pages 4, Links, Site(0),
         key "site u32, block of 64 page indexes u32", value "lists by page: page indexes on the same site";
@@ -87,7 +87,7 @@ tables! {
         key "site u32, 128-bit hash of the digest", value "pages, varint, never 0";
     /// Aliases, and pages that link to aliases.
     ALIASES = "aliases": PageId => AliasRecord, Pages 11, Pages, Site(0),
-        key "site u32, index u32", value "record: of an alias, its target and whether it is a redirect or a canonical link; of another page, its links to aliases, and the targets that it reaches only through them";
+        key "site u32, index u32", value "record: of an alias, its target; of another page, its links to aliases, and the targets that it reaches only through them";
     /// Transpose of `aliases`.
     ALIAS_REFERENCES = "alias_references": (PageId, PageId) => AliasReference, Pages 12, Pages, Site(0),
         key "page: site u32, index u32, other page: site u32, index u32", value "varint: 0 if the other page is an alias with this target, 1 if it links to the page, which is an alias";
@@ -97,6 +97,9 @@ tables! {
     /// What fetches brought, of pages that were fetched twice or more.
     YIELDS = "yields": LinkKey => YieldBlock, Pages 14, Pages, Site(0),
         key "site u32, block of 64 page indexes u32", value "for each page the gap of its position, days between fetches and new links, both decayed to the time of the last fetch, in ten-thousandths, varints";
+    /// The pages that name a page as canonical, by that page.
+    CANONICAL_REFERENCES = "canonical_references": (PageId, PageId) => (), Pages 42, Pages, Site(0),
+        key "page: site u32, index u32, page that names it: site u32, index u32", value "empty";
     /// Batches by number.
     BATCHES = "batches": u32 => BatchRecord, History 15, History, First,
         key "batch u32", value "record: name, kind, inputs, digest, time, counts; numbers of stale records, of failed fetches, of pages with failed fetches, of what fetches brought, of fetches attributed to seeds and, of all others, of those that did not fail, of new pages and of failed ones";

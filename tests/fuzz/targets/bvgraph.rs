@@ -39,7 +39,10 @@ fn read(basename: &Path, urls: Option<Input>) {
     let format = Format::BvGraph { urls };
     let mut sources = format.sources(&[Input::File(basename.to_path_buf())]);
     let (mut pages, mut links) = (0, 0);
-    let mut sink = |at: Position, event| {
+    let mut sink = |at: Position, event: Event| {
+        if !event.is_record() {
+            return Ok(());
+        }
         pages += 1;
         assert_eq!(at, Position::Line(pages));
         if let Event::Record(record) = event {

@@ -34,6 +34,7 @@ pub(super) fn run(data: &[u8]) {
             }
             Event::Rejected(reject) if reject.file.ends_with("ranks") => {}
             Event::Rejected(_) => refused += 1,
+            Event::Seen(_) => {}
             other => panic!("{other:?}"),
         }
         Ok::<(), Infallible>(())

@@ -11,7 +11,7 @@ use flate2::Compression;
 use flate2::read::{GzEncoder, MultiGzDecoder};
 use seedbank::ingest::{
     Event, Format, Input, InputError, JsonLines, MAX_LINE, Naming, Position, ReadError,
-    ReadSummary, read_batch,
+    ReadOptions, ReadSummary, read_batch,
 };
 use seedbank::watch::Unwatched;
 
@@ -47,20 +47,45 @@ pub(super) fn run(data: &[u8]) {
     if (text.len() as u64) < COMPARED {
         compare(&text, whole, &lines);
     }
+    let (kept, same) = read_with(&path, true);
+    match (read, kept) {
+        // A last line that is no record, and does not end, is cut off.
+        (Ok(_), Ok(kept)) if kept.truncated == 1 => {
+            let (last, before) = lines.split_last().unwrap();
+            assert!(matches!(last.1, Event::Rejected(_)), "{last:?}");
+            assert_eq!(same, before);
+        }
+        (Ok(read), Ok(kept)) => assert_eq!((kept, same), (read, lines)),
+        (Err(_), Ok(kept)) => assert_eq!((kept.truncated, same), (1, lines)),
+        (read, kept) => assert!(read.is_err(), "{kept:?}"),
+    }
 }
 
 /// The JSON Lines of a file, with the numbers of their lines.
 fn read(path: &Path) -> (Result<ReadSummary, ReadError<Infallible>>, Lines) {
+    read_with(path, false)
+}
+
+fn read_with(
+    path: &Path,
+    keeps_truncated: bool,
+) -> (Result<ReadSummary, ReadError<Infallible>>, Lines) {
     let mut sources = Format::JsonLines.sources(&[Input::File(path.to_path_buf())]);
     let mut lines = Vec::new();
-    let mut sink = |at, event| {
+    let options = ReadOptions {
+        keeps_truncated,
+        ..Naming::default().into()
+    };
+    let mut sink = |at, event: Event| {
         let Position::Line(line) = at else {
             panic!("a record is a line: {at:?}");
         };
-        lines.push((line, event));
+        if event.is_record() {
+            lines.push((line, event));
+        }
         Ok(())
     };
-    let summary = read_batch(&mut sources, Naming::default(), &Unwatched, &mut sink);
+    let summary = read_batch(&mut sources, options, &Unwatched, &mut sink);
     (summary, lines)
 }
 
@@ -94,9 +119,11 @@ fn compare(text: &[u8], whole: bool, lines: &Lines) {
         // Only the line feed ends a line: other blanks that JSON does not know stay.
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let said = std::str::from_utf8(line)
-            .ok()
-            .and_then(|line| json_lines::read(&JsonLines, line, Naming::default()).ok());
+        // Of any other line, the fields that are not UTF-8 are dropped.
+        let Ok(line) = std::str::from_utf8(line) else {
+            continue;
+        };
+        let said = json_lines::read(&JsonLines, line, Naming::default()).ok();
         match event {
             Event::Rejected(_) => assert_eq!(said, None),
             event => assert_eq!(said.as_ref(), Some(event)),

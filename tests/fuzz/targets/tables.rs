@@ -50,7 +50,7 @@ pub(super) fn run(data: &[u8]) {
         BATCHES PAGE_HISTORY REMOVED_ROWS PLANS REFRESHES CORES CORE_SCORES COMPONENT_CACHE
         NEAR_CORE_CACHE CORE_ORIGINS COVERS PAGE_SETS SEEDS CORE_MEMBERS CORE_EVIDENCE PAGE_EVIDENCE REACH META
         ALIASES ALIAS_REFERENCES FINAL_LIST PLAN_LISTS UNDO BLOCKLIST SEED_PAGES STEP_CACHE FAILURES YIELDS
-        FETCH_HISTORY SEED_FETCHES);
+        FETCH_HISTORY SEED_FETCHES CANONICAL_REFERENCES);
 }
 
 fn entry<K: Key, V: Value>(table: &Table<K, V>, key: &[u8], value: &[u8]) {
@@ -187,7 +187,7 @@ fn intent() -> Meta {
 /// Two sites that link to the same two pages of others; hubs of one core.
 const FIRST: &str = r#"
 {"url": "http://a.example/", "outlinks": ["http://a.example/1", "http://c.example/", "http://d.example/"], "digest": "x", "clicks": 3}
-{"url": "http://a.example/1", "outlinks": ["http://a.example/", "http://c.example/", "http://d.example/"], "digest": "x"}
+{"url": "http://a.example/1", "outlinks": ["http://a.example/", "http://c.example/", "http://d.example/"], "digest": "x", "canonical": "http://a.example/"}
 {"url": "http://b.example/", "outlinks": ["http://b.example/1", "http://c.example/", "http://d.example/", "http://e.example/"], "spam": false}
 {"url": "http://b.example/1", "outlinks": ["http://c.example/"], "uncrawled_outlinks": 7}
 {"url": "http://e.example/", "outlinks": ["http://a.example/"], "fetched": "2026-11-19T04:00:00Z"}

@@ -92,8 +92,10 @@ pub enum Cause {
     Gone,
     /// Lost: no page links to it at the second, and it has no record.
     Unlinked,
-    /// Lost: it redirects to another page, or names another one as canonical.
+    /// Lost: it redirects to another page.
     Alias,
+    /// Lost: it is a resource, such as a script or an image.
+    Resource,
     /// Lost: it was marked as spam (cores: and the second excludes spam).
     Spam,
     /// Lost: it is not crawled, and the second selects only crawled pages.
@@ -102,7 +104,7 @@ pub enum Cause {
     NotInBank,
     /// Gained: the page was first seen after the first.
     NewPage,
-    /// Gained: at the first it was gone, an alias, or unlinked.
+    /// Gained: at the first it was gone, an alias, a resource, or unlinked.
     Revived,
     /// Gained: its spam mark was removed (cores: and the first excluded spam).
     SpamCleared,
@@ -177,6 +179,7 @@ impl From<Ineligible> for Cause {
             Ineligible::Gone => Self::Gone,
             Ineligible::Unlinked => Self::Unlinked,
             Ineligible::Alias => Self::Alias,
+            Ineligible::Resource => Self::Resource,
             Ineligible::Spam => Self::Spam,
             Ineligible::NotCrawled => Self::NotCrawled,
             Ineligible::Policy(_) => Self::Policy,

@@ -116,7 +116,7 @@ impl<'a> Pair<'a> {
             .state;
         detail.cause = match detail.cause {
             Cause::Unlinked if before.is_none() => Cause::NewPage,
-            Cause::Gone | Cause::Unlinked | Cause::Alias => Cause::Revived,
+            Cause::Gone | Cause::Unlinked | Cause::Alias | Cause::Resource => Cause::Revived,
             Cause::Spam => Cause::SpamCleared,
             Cause::NotCrawled => Cause::BecameCrawled,
             Cause::NoLinks => Cause::BecameHub,

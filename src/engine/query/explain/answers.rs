@@ -175,8 +175,10 @@ pub enum IneligibleReason {
     NotCrawled,
     /// No page links to it any more, and it has no record.
     Unlinked,
-    /// Redirects to another page, or names another one as canonical, which counts instead.
+    /// Redirects to another page, which counts instead.
     Alias,
+    /// Is a resource, such as a script or an image.
+    Resource,
     /// Excluded from the graph by a list of the plan.
     Excluded,
     /// Over the web: has no links, and no seed reaches it.
@@ -189,6 +191,7 @@ impl From<Ineligible> for IneligibleReason {
             Ineligible::Gone => Self::Gone,
             Ineligible::Unlinked => Self::Unlinked,
             Ineligible::Alias => Self::Alias,
+            Ineligible::Resource => Self::Resource,
             Ineligible::Spam => Self::Spam,
             Ineligible::NotCrawled => Self::NotCrawled,
             Ineligible::Policy(_) => Self::Excluded,

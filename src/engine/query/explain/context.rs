@@ -43,7 +43,7 @@ impl Context {
         let (refresh, record) = views.find(which)?;
         let options = views.options(&record.settings)?;
         let policy = options.policy()?;
-        let (rules, positions) = if policy == Policy::default() {
+        let (rules, positions) = if policy == Policy::default() && record.chosen.is_none() {
             (None, None)
         } else {
             let differs = record.chosen.is_some();

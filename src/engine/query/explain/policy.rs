@@ -20,8 +20,10 @@ pub(super) fn verdict(
     page: PageId,
     record: &PageRecord,
 ) -> Result<Option<PolicyVerdict>, EngineError> {
+    let rejected = |by: RejectionReason| PolicyVerdict::Rejected { by, line: None };
     let Some(rules) = &context.rules else {
-        return Ok(None);
+        let is_document = record.is_document();
+        return Ok(is_document.then(|| rejected(RejectionReason::Document)));
     };
     let site = context
         .views
@@ -36,7 +38,6 @@ pub(super) fn verdict(
     if let Some(pin) = rejected_pin(context, &url) {
         return Ok(Some(PolicyVerdict::PinRejected { why: pin.why }));
     }
-    let rejected = |by: RejectionReason| PolicyVerdict::Rejected { by, line: None };
     if position.is_some() {
         return Ok(Some(rejected(RejectionReason::MaxChanges)));
     }

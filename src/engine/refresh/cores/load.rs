@@ -328,7 +328,8 @@ const fn link_status(reason: eligibility::Ineligible) -> LinkStatus {
     match reason {
         eligibility::Ineligible::Gone
         | eligibility::Ineligible::Unlinked
-        | eligibility::Ineligible::Alias => LinkStatus::Gone,
+        | eligibility::Ineligible::Alias
+        | eligibility::Ineligible::Resource => LinkStatus::Gone,
         eligibility::Ineligible::Spam => LinkStatus::Spam,
         eligibility::Ineligible::NotCrawled => LinkStatus::NotCrawled,
         eligibility::Ineligible::Policy(_) => LinkStatus::Excluded,

@@ -68,6 +68,7 @@ fn bank(folder: &std::path::Path, sites: SiteMode) -> Bank {
         std::fs::write(&file, text).unwrap();
         let request = IngestRequest {
             inputs: vec![Input::named(file)],
+            allow_private: true,
             ..IngestRequest::default()
         };
         bank.ingest(&request).unwrap();

@@ -14,7 +14,7 @@ use crate::ingest::interner::UrlNumber;
 use crate::ingest::location::{BaseUrl, encode_query};
 use crate::ingest::open::{Input, InputError};
 use crate::ingest::piece_parser::PieceParser;
-use crate::ingest::record::PageRecord;
+use crate::ingest::record::{Attribute, PageRecord};
 use crate::ingest::sniff::{DetectedFormat, HEAD_BYTES};
 use crate::ingest::source::{
     MAX_LINE, PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Stop, line_too_long,
@@ -24,7 +24,6 @@ use crate::ingest::summary::{DropReason, EXCERPT_CHARS, Fault, RejectReason, Ski
 use super::arc::ArcReader;
 use super::file_source::{FileFormat, OpenFile};
 use encoding_rs::Encoding;
-use seedbank_algorithms::page::AliasBy;
 
 /// Bytes of memory for each byte of an item, including the URLs that are parsed from it.
 const EXPANSION: usize = 2;
@@ -109,7 +108,11 @@ enum ArchiveError {
     },
 }
 
-impl FormatError for ArchiveError {}
+impl FormatError for ArchiveError {
+    fn is_truncated(&self) -> bool {
+        matches!(self, Self::CutOff { .. })
+    }
+}
 
 /// Returns what to do about a truncated file. Crawlers name a file `.open` while they write it.
 fn advice(file: &str) -> &'static str {
@@ -570,6 +573,10 @@ pub(super) struct WarcHeader<'a> {
     pub(crate) truncated: &'a [u8],
     /// `WARC-Concurrent-To`: the identifier of a record of the same exchange.
     pub(crate) concurrent: &'a [u8],
+    /// `WARC-Resource-Type`: what a browser requested.
+    pub(crate) resource_type: Option<&'a [u8]>,
+    /// `WARC-Refers-To-Target-URI`, without angle brackets: the URL whose content a revisit found.
+    pub(crate) refers_to: Option<&'a [u8]>,
 }
 
 impl WarcHeader<'_> {
@@ -635,6 +642,8 @@ pub(super) fn read(header: &[u8]) -> WarcHeader<'_> {
         segment,
         truncated,
         concurrent,
+        resource_type,
+        refers_to,
     ] = first_values(
         header,
         [
@@ -648,24 +657,30 @@ pub(super) fn read(header: &[u8]) -> WarcHeader<'_> {
             "WARC-Segment-Number",
             "WARC-Truncated",
             "WARC-Concurrent-To",
+            "WARC-Resource-Type",
+            "WARC-Refers-To-Target-URI",
         ],
     );
     WarcHeader {
         length: length.and_then(number),
         kind: kind.unwrap_or_default(),
         content: content.map(media_type).unwrap_or_default(),
-        // Old writers enclose it in angle brackets.
-        url: url.map(|url| {
-            let inside = url.strip_prefix(b"<");
-            inside.and_then(|url| url.strip_suffix(b">")).unwrap_or(url)
-        }),
+        url: url.map(without_brackets),
         date,
         digest,
         id: id.unwrap_or_default(),
         segment: segment.unwrap_or_default(),
         truncated: truncated.unwrap_or_default(),
         concurrent: concurrent.unwrap_or_default(),
+        resource_type,
+        refers_to: refers_to.map(without_brackets),
     }
+}
+
+/// Returns a URL without the angle brackets in which old writers enclose it.
+fn without_brackets(url: &[u8]) -> &[u8] {
+    let inside = url.strip_prefix(b"<");
+    inside.and_then(|url| url.strip_suffix(b">")).unwrap_or(url)
 }
 
 fn number(digits: &[u8]) -> Option<u64> {
@@ -769,12 +784,14 @@ impl<'r> PageLinks<'r> {
     /// Stores the links and the canonical URL in the page's record.
     pub(crate) fn finish(mut self, canonical: Option<&str>, record: &mut PageRecord<UrlNumber>) {
         let outlinks = self.parser.outlinks(self.targets);
+        let html = &mut self.parser.summary.html;
+        html.searched += 1;
+        html.with_links += u64::from(!outlinks.is_empty());
         if let Some(canonical) = canonical {
             let to = alias_target(self.page, canonical, self.base.as_mut(), self.parser);
-            record.alias = to.map(|to| (to, AliasBy::Canonical));
+            record.canonical = to.map_or(Attribute::Absent, Attribute::Given);
         }
-        // An alias has no links of its own.
-        record.outlinks = record.alias.is_none().then_some(outlinks);
+        record.outlinks = Some(outlinks);
     }
 }
 

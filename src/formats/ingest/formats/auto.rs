@@ -16,7 +16,7 @@ use crate::ingest::entries;
 use crate::ingest::sniff::DetectedFormat;
 use crate::ingest::source::{Pieces, Stop};
 
-/// The detected format of each input, or else JSON Lines.
+/// The detected format of each input.
 #[derive(Clone, Debug)]
 pub(super) struct Auto {
     nofollow: Nofollow,
@@ -33,7 +33,16 @@ impl Auto {
 impl FileFormat for Auto {
     fn pieces<'a>(&self, mut file: OpenFile<'a>) -> Result<Pieces<'a>, Stop> {
         let nofollow = self.nofollow;
-        let pieces = match file.opened.peek_format() {
+        let format = file.opened.peek_format();
+        if !file.columns.is_empty() {
+            return match format {
+                Some(DetectedFormat::Parquet) => Parquet.pieces(file),
+                Some(DetectedFormat::Arrow) => Arrow.pieces(file),
+                // Its columns are checked against the names.
+                _ => Delimited::Any.pieces(file),
+            };
+        }
+        let pieces = match format {
             Some(DetectedFormat::Wat) => return Wat { nofollow }.pieces(file),
             Some(DetectedFormat::Warc | DetectedFormat::Arc) => {
                 return Warc { nofollow }.pieces(file);
@@ -48,9 +57,12 @@ impl FileFormat for Auto {
             }
             Some(DetectedFormat::Nutch(_)) => return nutch::Dump.pieces(file),
             None
-            | Some(DetectedFormat::Tabs | DetectedFormat::Commas | DetectedFormat::Semicolons)
-                if is_delimited_table(file.opened.ahead()) =>
-            {
+            | Some(
+                DetectedFormat::Tabs
+                | DetectedFormat::Commas
+                | DetectedFormat::Semicolons
+                | DetectedFormat::Text,
+            ) if is_delimited_table(file.opened.ahead(), &file.columns) => {
                 return Delimited::Any.pieces(file);
             }
             Some(DetectedFormat::Urls) => {
@@ -65,7 +77,11 @@ impl FileFormat for Auto {
             Some(DetectedFormat::Browsertrix) => {
                 entries::pieces(file.opened, PageList::default(), file.seen, &file.progress)
             }
-            _ => entries::pieces(file.opened, &JsonLines, file.seen, &file.progress),
+            // Also a file without text, which has no records.
+            None | Some(DetectedFormat::JsonLines) => {
+                entries::pieces(file.opened, &JsonLines, file.seen, &file.progress)
+            }
+            Some(other) => return Err(file.other_format(other)),
         };
         Ok(pieces)
     }

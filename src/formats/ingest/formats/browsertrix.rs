@@ -16,8 +16,8 @@ use super::capture_entry::capture_entry;
 use super::json_lines::{Fields, parse_structure};
 use crate::ingest::entries::{Entry, EntryFormat};
 use crate::ingest::fetch::{Answer, Fetch};
+use crate::ingest::kind::KindEvidence;
 use crate::ingest::location::other_scheme;
-use crate::ingest::number::integer;
 use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::Event;
 use crate::ingest::summary::{Fault, RejectReason, SkipReason};
@@ -25,10 +25,11 @@ use crate::ingest::summary::{Fault, RejectReason, SkipReason};
 use seedbank_algorithms::fetch_status::FetchStatus;
 
 /// The fields that are read.
-const FIELDS: [&str; 9] = [
+const FIELDS: [&str; 10] = [
     "format",
     "url",
     "ts",
+    "mime",
     "status",
     "loadState",
     "reason",
@@ -60,9 +61,9 @@ impl EntryFormat for PageList {
     type Context = ();
 
     fn read(&self, line: &str, _context: &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
-        let fields = parse_structure(line, &FIELDS)?;
-        fields.check()?;
-        let url = match fields.text("url")? {
+        let fields = parse_structure(line, &FIELDS, parser)?;
+        fields.check(parser)?;
+        let url = match fields.essential("url", fields.text("url"))? {
             Some(url) => url,
             // A header. Concatenated lists have several.
             None if fields.raw("format").is_some() => {
@@ -76,19 +77,24 @@ impl EntryFormat for PageList {
         if other_scheme(&url).is_some() {
             return Ok(Entry::Skipped(SkipReason::NoPage));
         }
-        let Some(answer) = answer(&fields)? else {
+        let Some(answer) = answer(&fields, parser) else {
             return Ok(Entry::Skipped(SkipReason::OtherStatus));
         };
         if self.is_beside_responses && !is_unanswered(&fields, answer) {
             return Ok(Entry::Skipped(SkipReason::BesideResponse));
         }
-        let time = fields.text("ts")?;
+        let time = parser.field("ts", fields.text("ts"));
+        let mime = parser.field("mime", fields.text("mime"));
         let fetch = Fetch {
             url: &url,
             answer,
             time: time.as_deref(),
             digest: None,
             location: None,
+            kind: KindEvidence {
+                mime: mime.as_deref(),
+                ..KindEvidence::default()
+            },
         };
         let mut entry = capture_entry(&fetch, None, parser)?;
         if let Entry::One(Event::Record(record)) = &mut entry {
@@ -104,20 +110,18 @@ impl EntryFormat for PageList {
 }
 
 /// Returns the result of the fetch that a line describes; `None` if there was none.
-fn answer(fields: &Fields<'_, { FIELDS.len() }>) -> Result<Option<Answer>, Fault> {
-    if let Some(reason) = fields.text("reason")? {
-        return Ok(answer_of_reason(&reason));
+fn answer(fields: &Fields<'_, { FIELDS.len() }>, parser: &mut PieceParser) -> Option<Answer> {
+    if let Some(reason) = parser.field("reason", fields.text("reason")) {
+        return answer_of_reason(&reason);
     }
-    if let Some(raw) = fields.raw("status") {
-        let status = integer(raw, "status", u64::from(u16::MAX))?;
-        return Ok(u16::try_from(status).ok().and_then(Answer::from_status));
+    if let Some(status) = parser.field("status", fields.count("status", u64::from(u16::MAX))) {
+        return u16::try_from(status).ok().and_then(Answer::from_status);
     }
-    let load_state = fields.raw("loadState");
-    let load_state = load_state.map(|raw| integer(raw, "loadState", u64::MAX));
-    Ok(Some(match load_state.transpose()? {
+    let load_state = parser.field("loadState", fields.count("loadState", u64::MAX));
+    Some(match load_state {
         Some(FAILED) => Answer::Failed(FetchStatus::Other),
         _ => Answer::Crawled,
-    }))
+    })
 }
 
 /// Returns whether a line says that its page has no response: robots.txt forbids it, or it did not load.

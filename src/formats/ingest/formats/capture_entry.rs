@@ -21,7 +21,7 @@ pub(super) fn capture_entry(
     Ok(match record {
         Ok(mut record) => {
             if let Some(fetched) = fetched {
-                let time = Some(parser.time(fetched));
+                let time = parser.time("fetch time", fetched);
                 match &mut record.failures {
                     Some(failures) => failures.last = time,
                     None => record.fetched = time,

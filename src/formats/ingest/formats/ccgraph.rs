@@ -640,7 +640,11 @@ enum CcGraphError {
     },
 }
 
-impl FormatError for CcGraphError {}
+impl FormatError for CcGraphError {
+    fn is_truncated(&self) -> bool {
+        matches!(self, Self::CutOff { .. })
+    }
+}
 
 // The page and the quality of a vertex.
 

@@ -20,6 +20,7 @@ use crate::ingest::fetch::{Answer, Fetch};
 use crate::ingest::formats::capture_entry::{capture_entry, labelled_digest};
 use crate::ingest::formats::json_lines::{Fields, parse_structure};
 use crate::ingest::formats::tsv::check_no_nul;
+use crate::ingest::kind::KindEvidence;
 use crate::ingest::location::other_scheme;
 use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::summary::{Fault, RejectReason, SkipReason};
@@ -71,19 +72,19 @@ struct Capture<'a> {
 
 /// Reads an entry of CDXJ.
 fn read_json(time: &str, json: &str, parser: &mut PieceParser) -> Result<Entry, Fault> {
-    let fields = parse_structure(json, &FIELDS)?;
-    fields.check()?;
+    let fields = parse_structure(json, &FIELDS, parser)?;
+    fields.check(parser)?;
     let url = fields
-        .text("url")?
+        .essential("url", fields.text("url"))?
         .ok_or_else(|| Fault::new(RejectReason::MissingUrl, "an entry must have a url"))?;
     let capture = Capture {
         url,
         time: Some(time),
-        status: status(&fields)?,
-        digest: non_empty(fields.text("digest")?),
-        mime: fields.text("mime")?,
-        location: non_empty(fields.text("redirect")?),
-        method: fields.text("method")?,
+        status: parser.field("status", status(&fields)),
+        digest: non_empty(parser.field("digest", fields.text("digest"))),
+        mime: parser.field("mime", fields.text("mime")),
+        location: non_empty(parser.field("redirect", fields.text("redirect"))),
+        method: parser.field("method", fields.text("method")),
     };
     capture.entry(parser)
 }
@@ -110,18 +111,14 @@ impl Capture<'_> {
             return Ok(Entry::Skipped(SkipReason::NoPage));
         }
         let is_revisit = self.mime.as_deref() == Some("warc/revisit");
-        let answer = match self.status.as_deref() {
+        let status = self.status.as_deref().map(str::parse).transpose();
+        let Ok(status) = status else {
+            return Ok(Entry::Skipped(SkipReason::NoStatus));
+        };
+        let answer = match status {
             // The page was crawled and is unchanged.
-            None | Some("304") if is_revisit => Some(Answer::Crawled),
-            Some(status) => match status.parse() {
-                Ok(status) => Answer::from_status(status),
-                Err(_) => {
-                    return Err(Fault::new(
-                        RejectReason::WrongType,
-                        "the status must be a number",
-                    ));
-                }
-            },
+            None | Some(304) if is_revisit => Some(Answer::Crawled),
+            Some(status) => Answer::from_status(status),
             None => return Ok(Entry::Skipped(SkipReason::NoStatus)),
         };
         let Some(answer) = answer else {
@@ -134,6 +131,12 @@ impl Capture<'_> {
             time: self.time,
             digest: digest.as_deref(),
             location: self.location.as_deref(),
+            kind: KindEvidence {
+                mime: self.mime.as_deref(),
+                status,
+                is_revisit,
+                ..KindEvidence::default()
+            },
         };
         capture_entry(&fetch, None, parser)
     }

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::sync::{Arc, OnceLock};
 
+use crate::ingest::columns::ColumnNames;
 use crate::ingest::open::{DetectedInput, Input, InputError, Opened};
 use crate::ingest::progress::Progress;
 use crate::ingest::sniff::DetectedFormat;
@@ -34,6 +35,8 @@ pub(super) struct OpenFile<'a> {
     /// Receives the format that the first bytes show, if the file is read line by line.
     pub(super) seen: Arc<OnceLock<DetectedInput>>,
     pub(super) progress: Progress<'a>,
+    /// The columns of a table that the user names.
+    pub(super) columns: ColumnNames,
 }
 
 impl OpenFile<'_> {
@@ -61,6 +64,7 @@ pub(super) fn sources<F: FileFormat>(inputs: &[Input], format: &F) -> Sources {
             format: format.clone(),
             max_held_bytes: DEFAULT_HELD_BYTES,
             seen: Arc::default(),
+            columns: ColumnNames::default(),
         }) as Box<dyn Source>
     };
     inputs.iter().map(source).collect()
@@ -71,6 +75,7 @@ struct FileSource<F> {
     format: F,
     max_held_bytes: usize,
     seen: Arc<OnceLock<DetectedInput>>,
+    columns: ColumnNames,
 }
 
 impl<F: FileFormat> Source for FileSource<F> {
@@ -80,6 +85,10 @@ impl<F: FileFormat> Source for FileSource<F> {
 
     fn limit_memory(&mut self, bytes: usize) {
         self.max_held_bytes = max_held_bytes(bytes);
+    }
+
+    fn name_columns(&mut self, columns: &ColumnNames) {
+        self.columns = columns.clone();
     }
 
     fn prepare(&mut self, _: &dyn Watch) -> Result<Option<u64>, Stop> {
@@ -94,6 +103,7 @@ impl<F: FileFormat> Source for FileSource<F> {
             max_held_bytes: self.max_held_bytes,
             seen: Arc::clone(&self.seen),
             progress: progress.clone(),
+            columns: self.columns.clone(),
         })
     }
 
@@ -105,11 +115,27 @@ impl<F: FileFormat> Source for FileSource<F> {
 // Errors of formats, for which a whole input is refused.
 
 /// An error of a format, for which a whole input is refused.
-pub(super) trait FormatError: Error + Send + Sync + 'static {}
+pub(super) trait FormatError: Error + Send + Sync + 'static {
+    /// Returns whether the input ends within a record, and those before it can be read.
+    fn is_truncated(&self) -> bool {
+        false
+    }
+
+    /// Returns whether the columns of a table are not those of records.
+    fn is_of_columns(&self) -> bool {
+        false
+    }
+}
 
 impl<E: FormatError> From<E> for InputError {
     fn from(error: E) -> Self {
-        Self::Format(Box::new(error))
+        if error.is_truncated() {
+            Self::Truncated(Box::new(error))
+        } else if error.is_of_columns() {
+            Self::Columns(Box::new(error))
+        } else {
+            Self::Format(Box::new(error))
+        }
     }
 }
 

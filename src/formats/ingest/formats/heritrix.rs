@@ -15,6 +15,7 @@ use super::capture_entry::capture_entry;
 use crate::ingest::entries::{Entry, EntryFormat};
 use crate::ingest::fetch::{Answer, Fetch, count_if_accepted};
 use crate::ingest::interner::UrlNumber;
+use crate::ingest::kind::KindEvidence;
 use crate::ingest::location::other_scheme;
 use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::{Event, PageAttributes, PageRecord};
@@ -23,7 +24,6 @@ use crate::ingest::summary::{Fault, RejectReason, SkipReason};
 
 use crate::ingest::timestamp::parse_timestamp;
 use seedbank_algorithms::fetch_status::FetchStatus;
-use seedbank_algorithms::page::AliasBy;
 
 /// A log, read for its pages.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,16 +61,26 @@ fn log_line(line: &str) -> Result<LogLine<'_>, Fault> {
     })
 }
 
+/// Returns what a line says of the kind of its answer.
+fn evidence<'a>(line: &LogLine<'a>) -> KindEvidence<'a> {
+    KindEvidence {
+        mime: line.mime,
+        hops: Some(line.path),
+        ..KindEvidence::default()
+    }
+}
+
 /// Returns the page that redirected to the URL of a line, as an alias of it.
 fn redirect(
     line: &LogLine<'_>,
     time: &str,
     parser: &mut PieceParser,
 ) -> Result<Option<Event<UrlNumber>>, Fault> {
-    let Some(via) = line
-        .via
-        .filter(|via| line.last_step() == Some('R') && other_scheme(via).is_none())
-    else {
+    let is_page = |via: &&str| {
+        let is_redirect = line.last_step() == Some('R') && other_scheme(via).is_none();
+        is_redirect && !evidence(line).is_resource(line.url)
+    };
+    let Some(via) = line.via.filter(is_page) else {
         return Ok(None);
     };
     let to = parser.page(line.url)?;
@@ -79,9 +89,9 @@ fn redirect(
         return Ok(None);
     }
     let mut record = PageRecord::new(via);
-    record.alias = Some((to, AliasBy::Redirect));
+    record.redirect = Some(to);
     let time = parse_timestamp(time);
-    record.fetched = time.ok().map(|time| parser.time(time));
+    record.fetched = time.ok().and_then(|time| parser.time("fetch time", time));
     Ok(Some(Event::Record(record)))
 }
 
@@ -104,6 +114,10 @@ fn page(line: &LogLine<'_>, time: &str, parser: &mut PieceParser) -> Result<Entr
         time: Some(time),
         digest: line.digest,
         location: None,
+        kind: KindEvidence {
+            status,
+            ..evidence(line)
+        },
     };
     let mut entry = capture_entry(&fetch, None, parser)?;
     if let Entry::One(Event::Record(record)) = &mut entry {

@@ -16,7 +16,7 @@
 use std::ops::Range;
 
 use crate::display::counted;
-use crate::ingest::entries::{LineFormat, utf_8};
+use crate::ingest::entries::{LineFormat, read_text};
 use crate::ingest::formats::file_source::{FileFormat, FormatError, OpenFile};
 use crate::ingest::source::{
     MAX_LINE, PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Stop, line_too_long,
@@ -56,8 +56,9 @@ fn read(records: &Records, parser: &mut PieceParser) {
         let at = Position::Record(number);
         let text = records.text.get(place.text.clone()).unwrap_or_default();
         let event = if place.is_complete {
-            utf_8(text).and_then(|text| JsonLines.read(text, parser))
+            read_text(text, parser, |text, parser| JsonLines.read(text, parser))
         } else {
+            JsonLines.read_page(text, parser);
             Err(line_too_long(place.bytes))
         };
         parser.add(at, event, text);
@@ -86,7 +87,11 @@ enum JsonError {
     },
 }
 
-impl FormatError for JsonError {}
+impl FormatError for JsonError {
+    fn is_truncated(&self) -> bool {
+        matches!(self, Self::CutOff { .. })
+    }
+}
 
 // Splits JSON into records.
 

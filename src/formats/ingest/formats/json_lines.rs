@@ -2,18 +2,20 @@
 //!
 //! A line is parsed in two steps: first its structure, in which the fields stay raw JSON
 //! ([`Fields`]), then the fields that matter. So, with `gone: true`, the other fields are truly
-//! ignored; a number such as 1e400 gets a reason of its own; and an outlink that cannot be decoded
-//! (an unpaired surrogate) costs the outlink and not the record.
+//! ignored; a number such as 1e400 gets a reason of its own; and a field or an outlink that cannot be read
+//! costs itself and not the record.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::ingest::columns::RECORD_FIELDS;
 use crate::ingest::digest::digest_hash;
-use crate::ingest::entries::LineFormat;
+use crate::ingest::entries::{LineFormat, read_text};
 use crate::ingest::fetch::{Outcome, mark_crawled};
 use crate::ingest::interner::UrlNumber;
+use crate::ingest::location::{BaseUrl, UrlError};
 use crate::ingest::number::{integer, quality, ten_thousandths};
 use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::{
@@ -23,58 +25,34 @@ use crate::ingest::record::{
 use crate::ingest::summary::{DropReason, Fault, RejectReason};
 
 use crate::ingest::timestamp::{Timestamp, parse_timestamp, parse_timestamp_number};
-use memchr::memchr2_iter;
+use memchr::{memchr2_iter, memchr3_iter};
 use seedbank_algorithms::fetch_status::{FetchStatus, STATUS_EXPECTED};
-use seedbank_algorithms::page::AliasBy;
+use seedbank_algorithms::page::PageKind;
 use seedbank_algorithms::yields::Yield;
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
-
-/// The names of the fields of a record.
-pub const RECORD_FIELDS: [&str; 20] = [
-    "url",
-    "outlinks",
-    "spam",
-    "clicks",
-    "uncrawled_outlinks",
-    "quality",
-    "digest",
-    "fetched",
-    "redirect",
-    "canonical",
-    "gone",
-    "status",
-    "failures",
-    "failing_since",
-    "failed",
-    "observed_days",
-    "new_links",
-    "seed",
-    "via",
-    "depth",
-];
 
 /// The JSON Lines format.
 ///
 /// Where the format leaves a choice:
 ///
 /// * An unknown field is ignored and counted by name. Null means absent, except in
-///   `uncrawled_outlinks`, where it means that the bank counts them, and in `quality`, which it
-///   removes.
-/// * A field that occurs twice, known or not, rejects the record; objects within ignored values are
-///   not examined.
-/// * With `gone: true`, only `url` and the fields of failures and of sums are read, `fetched` if it is a time, to
-///   find the latest of several records, and `seed`, `via` and `depth` if all are valid: the other fields may
-///   contain any JSON.
+///   `uncrawled_outlinks`, where it means that the bank counts them, in `quality` and `canonical`, which it
+///   removes, and in `kind`, which an earlier record says.
+/// * A field that cannot be read, or occurs twice, is absent; it is counted and listed. Without a `url` the record is
+///   rejected. Objects within ignored values are not examined.
+/// * With `gone: true`, only `url` and the fields of failures and of sums are read, `fetched` to find the latest of
+///   several records, and `seed`, `via` and `depth`: the other fields may contain any JSON.
 /// * With the `status` of a failed fetch and without `failures`, only `url`, `fetched`, `seed`, `via` and `depth`
 ///   are read.
 /// * A `seed` is a URL, or `true` if the page itself is one, as Browsertrix Crawler writes it; `false` means
 ///   absent.
 /// * An outlink is a string, or an object with a string as `url` or else `href`, whose other fields
-///   are ignored. One that is not a URL is dropped and counted; any other element rejects the
-///   record.
-/// * A `redirect` or `canonical` is a string like `url`. One that is not the URL of a page is
+///   are ignored. A relative one is resolved against `url`. One that is not a URL is dropped and counted, and so is a
+///   string that has several.
+/// * A `redirect` or `canonical` is a string like an outlink. One that is not the URL of a page is
 ///   dropped and counted with the outlinks, and one that is the page itself is ignored.
+/// * A redirect and a resource have no outlinks and no canonical URL; they are ignored.
 /// * An empty `digest` is a digest like any other. One that is the hash of a digest, as `export`
 ///   writes it, is used as that hash.
 #[derive(Clone, Copy, Debug, Default)]
@@ -82,72 +60,97 @@ pub struct JsonLines;
 
 impl LineFormat for JsonLines {
     fn read(&self, line: &str, parser: &mut PieceParser) -> Result<Event<UrlNumber>, Fault> {
-        let fields = parse_structure(line, &RECORD_FIELDS)?;
+        let (fields, fault) = parse_fields(line, &RECORD_FIELDS, parser);
+        if let Some(fault) = fault {
+            fields.read_page(parser);
+            return Err(fault);
+        }
         for name in &fields.unknown {
             parser.summary.unknown_fields.count(name);
         }
-        fields.check()?;
-        let url = fields
-            .text("url")?
-            .ok_or_else(|| Fault::new(RejectReason::MissingUrl, "a record must have a url"))?;
-        let url = parser.page(&url)?;
+        let no_url = || Fault::new(RejectReason::MissingUrl, "a record must have a url");
+        let address = fields.essential("url", fields.text("url"))?;
+        let address = address.ok_or_else(no_url)?;
+        let url = parser.page(&address)?;
+        fields.check(parser)?;
         let mut record = PageRecord::new(url);
-        let status = fields.status()?;
-        record.failures = fields.failures(status, parser)?;
-        record.sums = fields.sums()?;
+        let status = parser.field("status", fields.status());
+        record.failures = fields.failures(status, parser);
+        record.sums = fields.sums(parser);
+        record.changed = fields.time("changed", parser);
         // With `failures`, the status is theirs.
         let outcome = status.filter(|_| record.failures.is_none());
         let outcome = outcome.map(|status| (Outcome::from_status(status), status));
-        if fields.truth("gone")? == Some(true) || matches!(outcome, Some((Outcome::Gone, _))) {
+        let is_gone = parser.field("gone", fields.truth("gone")) == Some(true);
+        record.fetched = fields.time("fetched", parser);
+        record.origin = fields.origin(url, parser);
+        if is_gone || matches!(outcome, Some((Outcome::Gone, _))) {
             record.gone = true;
-            // The time only decides which of several records is the latest: it cannot reject this one.
-            let fetched = fields.fetched().ok().flatten();
-            record.fetched = fetched.map(|time| parser.time(time));
-            record.origin = fields.origin(url, parser).ok().flatten();
             return Ok(Event::Record(record));
         }
-        let origin = fields.origin(url, parser)?;
         if let Some((Outcome::Failed, status)) = outcome {
-            let fetched = fields.fetched()?.map(|time| parser.time(time));
-            let failed = PageRecord::failed(url, status, fetched);
+            let failed = PageRecord::failed(url, status, record.fetched);
+            let origin = record.origin;
             return Ok(Event::Record(PageRecord { origin, ..failed }));
         }
-        record.spam = fields.truth("spam")?;
-        record.clicks = fields.count("clicks", MAX_CLICKS)?;
-        record.uncrawled_outlinks = fields.uncrawled_outlinks()?;
-        record.quality = fields.attribute("quality", quality)?;
-        record.digest = fields.text("digest")?.map(|digest| digest_hash(&digest));
-        let fetched = fields.fetched()?;
-        let aliases = [
-            (fields.text("redirect")?, AliasBy::Redirect),
-            (fields.text("canonical")?, AliasBy::Canonical),
-        ];
-        // Last, so that nothing is counted for a record that is rejected.
-        record.outlinks = fields.outlinks(url, parser)?;
-        for (to, by) in aliases {
-            let to = to.and_then(|to| parser.alias_target(url, &to));
-            if record.alias.is_none() {
-                record.alias = to.map(|to| (to, by));
-            }
-        }
-        if record.alias.is_some() {
+        record.spam = parser.field("spam", fields.truth("spam"));
+        record.clicks = parser.field("clicks", fields.count("clicks", MAX_CLICKS));
+        record.uncrawled_outlinks = parser.field("uncrawled_outlinks", fields.uncrawled_outlinks());
+        record.quality = parser.field("quality", fields.attribute("quality", quality));
+        let digest = parser.field("digest", fields.text("digest"));
+        record.digest = digest.map(|digest| digest_hash(&digest));
+        let has_kind = fields.raw("kind").is_some();
+        record.kind = fields.kind(parser);
+        let mut page = LinkingPage::new(url, &address);
+        record.outlinks = fields.outlinks(&mut page, parser);
+        let [redirect, canonical] = ["redirect", "canonical"].map(|name| {
+            let to = parser.field(name, fields.text(name))?;
+            page.alias_target(&to, parser)
+        });
+        record.redirect = redirect;
+        let is_page = record.redirect.is_none() && !record.is_resource();
+        if is_page {
+            let is_removed = fields.raw_or_null("canonical") == Some("null");
+            record.canonical = match canonical {
+                Some(to) => Attribute::Given(to),
+                None if is_removed => Attribute::Removed,
+                None => Attribute::Absent,
+            };
+        } else {
             record.outlinks = None;
         }
-        record.fetched = fetched.map(|time| parser.time(time));
+        let is_fetch = outcome.is_some() || has_kind || !record.canonical.is_absent();
         match outcome {
-            Some((Outcome::Redirect, status)) if record.alias.is_none() => {
-                record = PageRecord::failed(url, status, record.fetched);
+            Some((Outcome::Redirect, status)) if record.redirect.is_none() => {
+                record = PageRecord {
+                    origin: record.origin,
+                    ..PageRecord::failed(url, status, record.fetched)
+                };
             }
-            Some(_) => mark_crawled(&mut record),
-            None => {}
+            _ if is_fetch => mark_crawled(&mut record),
+            _ => {}
         }
-        record.origin = origin;
         Ok(Event::Record(record))
+    }
+
+    fn read_page(&self, beginning: &[u8], parser: &mut PieceParser) {
+        read_text(beginning, parser, |beginning, parser| {
+            parse_fields(beginning, &RECORD_FIELDS, parser)
+                .0
+                .read_page(parser);
+        });
     }
 }
 
 /// Fields that only records of pages have.
 impl Fields<'_, { RECORD_FIELDS.len() }> {
+    /// Reads the URL of a rejected record, whose page exists whatever else is wrong.
+    fn read_page(&self, parser: &mut PieceParser) {
+        if let Ok(Some(url)) = self.text("url") {
+            let _ = parser.page(&url);
+        }
+    }
+
     fn uncrawled_outlinks(&self) -> Result<UncrawledOutlinks, Fault> {
         let name = "uncrawled_outlinks";
         if self.raw_or_null(name) == Some("null") {
@@ -184,14 +187,10 @@ impl Fields<'_, { RECORD_FIELDS.len() }> {
         &self,
         status: Option<FetchStatus>,
         parser: &mut PieceParser,
-    ) -> Result<Option<FailedFetches>, Fault> {
-        let Some(count) = self.count("failures", u64::from(u32::MAX))? else {
-            return Ok(None);
-        };
-        let times = [self.time("failing_since")?, self.time("failed")?];
-        let Some(count) = u32::try_from(count).ok().filter(|count| *count > 0) else {
-            return Ok(None);
-        };
+    ) -> Option<FailedFetches> {
+        let name = "failures";
+        let count = parser.field(name, self.count(name, u64::from(u32::MAX)))?;
+        let count = Some(count).filter(|count| *count > 0)?;
         // A redirect without a target is a failed fetch.
         let is_failure = |status: &_| {
             matches!(
@@ -199,30 +198,40 @@ impl Fields<'_, { RECORD_FIELDS.len() }> {
                 Outcome::Failed | Outcome::Redirect
             )
         };
-        let status = status.filter(is_failure);
-        let status = status.ok_or_else(|| {
-            wrong_type("failures", "given with the status of a fetch that failed")
-        })?;
-        let [since, last] = times.map(|time| time.map(|time| parser.time(time)));
-        Ok(Some(FailedFetches {
+        let Some(status) = status.filter(is_failure) else {
+            let fault = wrong_type(name, "given with the status of a fetch that failed");
+            return parser.field(name, Err(fault));
+        };
+        let [since, last] = ["failing_since", "failed"].map(|name| self.time(name, parser));
+        let earlier = self
+            .raw("failed_before")
+            .map(|raw| times_of(raw, "failed_before"));
+        let earlier = parser.field("failed_before", earlier.transpose());
+        let half_days = match (earlier, last) {
+            (Some(earlier), Some(last)) => earlier
+                .into_iter()
+                .filter_map(|time| parser.time("failed_before", time))
+                .fold(1, |days, time| days | half_day_before(time, last)),
+            _ => half_days_of(count, since.zip(last)),
+        };
+        Some(FailedFetches {
             status,
-            count,
-            since,
+            half_days,
             last,
-        }))
+        })
     }
 
     /// Returns what fetches of the page brought so far.
-    fn sums(&self) -> Result<Option<Yield>, Fault> {
-        let sum = |name: &'static str| {
-            let raw = self.raw(name);
-            raw.map(|raw| ten_thousandths(raw, name)).transpose()
+    fn sums(&self, parser: &mut PieceParser) -> Option<Yield> {
+        let mut sum = |name: &'static str| {
+            let sum = self.raw(name).map(|raw| ten_thousandths(raw, name));
+            parser.field(name, sum.transpose())
         };
-        let (days, new) = (sum("observed_days")?, sum("new_links")?);
-        Ok((days.is_some() || new.is_some()).then(|| Yield {
+        let (days, new) = (sum("observed_days"), sum("new_links"));
+        (days.is_some() || new.is_some()).then(|| Yield {
             days: days.unwrap_or(0),
             new: new.unwrap_or(0),
-        }))
+        })
     }
 
     /// Returns how the crawler came to the page.
@@ -230,63 +239,63 @@ impl Fields<'_, { RECORD_FIELDS.len() }> {
         &self,
         page: UrlNumber,
         parser: &mut PieceParser,
-    ) -> Result<Option<Box<FetchOrigin<UrlNumber>>>, Fault> {
-        let depth = self.count("depth", u64::from(u32::MAX))?;
+    ) -> Option<Box<FetchOrigin<UrlNumber>>> {
+        let depth = parser.field("depth", self.count("depth", u64::from(u32::MAX)));
         let seed = match self.raw("seed") {
             None | Some("false") => None,
             Some("true") => Some(page),
-            Some(raw) if raw.starts_with('"') => self.page("seed", parser)?,
-            Some(_) => return Err(wrong_type("seed", "a URL, or true for the page itself")),
+            Some(raw) if raw.starts_with('"') => self.page("seed", parser),
+            Some(_) => {
+                let fault = wrong_type("seed", "a URL, or true for the page itself");
+                parser.field("seed", Err(fault))
+            }
         };
         let origin = FetchOrigin {
             seed,
-            via: self.page("via", parser)?,
+            via: self.page("via", parser),
             depth: depth.and_then(|depth| u32::try_from(depth).ok()),
         };
-        Ok(origin.known())
+        origin.known()
     }
 
     /// Returns the page that a field names.
-    fn page(
-        &self,
-        name: &'static str,
-        parser: &mut PieceParser,
-    ) -> Result<Option<UrlNumber>, Fault> {
-        let url = self.text(name)?;
-        url.map(|url| parser.other_page(name, &url)).transpose()
+    fn page(&self, name: &'static str, parser: &mut PieceParser) -> Option<UrlNumber> {
+        let url = parser.field(name, self.text(name))?;
+        let page = parser.other_page(name, &url);
+        parser.field(name, page.map(Some))
     }
 
-    /// Returns the time of the fetch.
-    fn fetched(&self) -> Result<Option<Timestamp>, Fault> {
-        self.time("fetched")
-    }
-
-    /// Returns a time, which is a string or a number.
-    fn time(&self, name: &'static str) -> Result<Option<Timestamp>, Fault> {
-        let time = match self.raw(name) {
-            None => return Ok(None),
-            Some(raw) if raw.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
-                parse_timestamp_number(raw)
+    /// Returns the kind of the answer; `None` if an earlier record says it.
+    fn kind(&self, parser: &mut PieceParser) -> Option<PageKind> {
+        let name = "kind";
+        match self.raw_or_null(name) {
+            None => Some(PageKind::Page),
+            Some("null") => None,
+            Some(raw) => {
+                let kind = serde_json::from_str(raw).map(Some);
+                let fault = |_| wrong_type(name, "page, document or resource");
+                parser
+                    .field(name, kind.map_err(fault))
+                    .or(Some(PageKind::Page))
             }
-            Some(raw) if raw.starts_with('"') => match self.text(name)? {
-                Some(text) => parse_timestamp(&text),
-                None => return Ok(None),
-            },
-            Some(_) => return Err(wrong_type(name, "a time, as a string or a number")),
-        };
-        time.map(Some)
-            .map_err(|error| Fault::timestamp(name, error))
+        }
+    }
+
+    /// Returns a time, which is a string or a number, in microseconds since 1970.
+    fn time(&self, name: &'static str, parser: &mut PieceParser) -> Option<i64> {
+        let read = self.raw(name).map(|raw| time(raw, name));
+        let time = parser.field(name, read.transpose())?;
+        parser.time(name, time)
     }
 
     fn outlinks(
         &self,
-        page: UrlNumber,
+        page: &mut LinkingPage<'_>,
         parser: &mut PieceParser,
-    ) -> Result<Option<Vec<UrlNumber>>, Fault> {
-        match self.raw("outlinks") {
-            None => Ok(None),
-            Some(raw) if raw.starts_with('[') => outlinks(raw, page, parser).map(Some),
-            Some(_) => Err(wrong_type("outlinks", "a list of URLs")),
+    ) -> Option<Vec<UrlNumber>> {
+        match self.raw("outlinks")? {
+            raw if raw.starts_with('[') => Some(outlinks(raw, page, parser)),
+            _ => parser.field("outlinks", Err(wrong_type("outlinks", "a list of URLs"))),
         }
     }
 }
@@ -296,32 +305,50 @@ impl Fields<'_, { RECORD_FIELDS.len() }> {
 /// The most fields of an object, which bounds the memory for finding duplicates.
 const MAX_FIELDS: usize = 1_024;
 
-/// Parses the structure of a line that is an object, of which the fields `names` are kept.
-pub(crate) fn parse_structure<'a, const N: usize>(
+/// Parses a line that is an object and keeps its fields `names`. If the line is not valid, returns the fields before the
+/// fault.
+pub(crate) fn parse_fields<'a, const N: usize>(
     line: &'a str,
     names: &'static [&'static str; N],
-) -> Result<Fields<'a, N>, Fault> {
+    parser: &PieceParser,
+) -> (Fields<'a, N>, Option<Fault>) {
+    let mut fields = Fields {
+        names,
+        known: [None; N],
+        unknown: BTreeSet::new(),
+        seen: 0,
+        twice: [false; N],
+        is_repaired: parser.is_repaired(),
+    };
     let mut json = serde_json::Deserializer::from_str(line);
     let parsed = json
-        .deserialize_map(FieldsVisitor { names })
-        .and_then(|fields| json.end().map(|()| fields));
-    parsed.map_err(|error| {
+        .deserialize_map(FieldsVisitor(&mut fields))
+        .and_then(|()| json.end());
+    let fault = parsed.err().map(|error| {
         let is_other_json =
             !line.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(line).is_ok();
         if is_other_json {
             Fault::new(RejectReason::NotAnObject, "a record must be a JSON object")
+        } else if error.is_data() {
+            Fault::new(RejectReason::InvalidJson, "a record must be a JSON object")
         } else {
             // The position of the reject says which line it is.
-            let text = if error.is_data() {
-                "a record must be a JSON object".to_owned()
-            } else {
-                error
-                    .to_string()
-                    .replace(" at line 1 column ", " at column ")
-            };
+            let text = error.to_string();
+            let text = text.replace(" at line 1 column ", " at column ");
             Fault::new(RejectReason::InvalidJson, text)
         }
-    })
+    });
+    (fields, fault)
+}
+
+/// Like [`parse_fields`], for an object that must be valid.
+pub(crate) fn parse_structure<'a, const N: usize>(
+    line: &'a str,
+    names: &'static [&'static str; N],
+    parser: &PieceParser,
+) -> Result<Fields<'a, N>, Fault> {
+    let (fields, fault) = parse_fields(line, names, parser);
+    fault.map_or(Ok(fields), Err)
 }
 
 /// The fields of one object, as raw JSON.
@@ -332,25 +359,46 @@ pub(in super::super) struct Fields<'a, const N: usize> {
     /// Names of other fields. Sorted, since a summary keeps only the first ones.
     pub(in super::super) unknown: BTreeSet<Cow<'a, str>>,
     seen: usize,
-    duplicate: Option<String>,
+    /// Which of the names occur twice; then the field counts as absent.
+    twice: [bool; N],
+    /// Whether U+FFFD replaces what is not UTF-8.
+    is_repaired: bool,
 }
 
 impl<'a, const N: usize> Fields<'a, N> {
-    /// Refuses an object that has too many fields, or a field twice.
-    pub(in super::super) fn check(&self) -> Result<(), Fault> {
+    /// Returns a field without which the object is rejected.
+    pub(in super::super) fn essential<T>(
+        &self,
+        name: &str,
+        value: Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        match self.position(name).and_then(|at| self.twice.get(at)) {
+            Some(true) => Err(occurs_twice(name)),
+            _ => value,
+        }
+    }
+
+    /// Refuses an object that has too many fields, and drops fields that it has twice.
+    pub(in super::super) fn check(&self, parser: &mut PieceParser) -> Result<(), Fault> {
         if self.seen > MAX_FIELDS {
             return Err(Fault::new(
                 RejectReason::TooManyFields,
                 format!("expected at most {MAX_FIELDS} fields, found {}", self.seen),
             ));
         }
-        match &self.duplicate {
-            Some(name) => Err(Fault::new(
-                RejectReason::DuplicateField,
-                format!("{name} occurs twice"),
-            )),
-            None => Ok(()),
+        for (name, _) in self
+            .names
+            .iter()
+            .zip(self.twice)
+            .filter(|(_, twice)| *twice)
+        {
+            parser.field(*name, Err::<(), _>(occurs_twice(name)));
         }
+        Ok(())
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|known| *known == name)
     }
 
     /// Returns the JSON of a field; `None` if it is absent or null.
@@ -360,22 +408,21 @@ impl<'a, const N: usize> Fields<'a, N> {
 
     /// Returns the JSON of a field, which may be null; `None` if it is absent.
     fn raw_or_null(&self, name: &str) -> Option<&'a str> {
-        let at = self.names.iter().position(|known| *known == name)?;
+        let at = self.position(name)?;
         self.known.get(at).copied().flatten().map(RawValue::get)
     }
 
     /// Returns a string; `None` if it is absent or null.
     pub(in super::super) fn text(&self, name: &str) -> Result<Option<Cow<'a, str>>, Fault> {
-        match self.raw(name) {
-            None => Ok(None),
-            Some(raw) if raw.starts_with('"') => match decode_string(raw) {
-                Some(text) => Ok(Some(text)),
-                None => Err(Fault::new(
-                    RejectReason::InvalidJson,
-                    format!("{name}: a string with an unpaired surrogate"),
-                )),
-            },
-            Some(_) => Err(wrong_type(name, "a string")),
+        let Some(raw) = self.raw(name) else {
+            return Ok(None);
+        };
+        match text(raw, name)? {
+            text if self.is_repaired && text.contains(char::REPLACEMENT_CHARACTER) => {
+                let detail = format!("{name}: not UTF-8");
+                Err(Fault::new(RejectReason::InvalidUtf8, detail))
+            }
+            text => Ok(Some(text)),
         }
     }
 
@@ -405,6 +452,59 @@ impl<'a, const N: usize> Fields<'a, N> {
     }
 }
 
+/// Parses a string.
+fn text<'a>(raw: &'a str, name: &str) -> Result<Cow<'a, str>, Fault> {
+    if !raw.starts_with('"') {
+        return Err(wrong_type(name, "a string"));
+    }
+    decode_string(raw).ok_or_else(|| {
+        let detail = format!("{name}: a string with an unpaired surrogate");
+        Fault::new(RejectReason::InvalidJson, detail)
+    })
+}
+
+/// Parses a time.
+fn time(raw: &str, name: &str) -> Result<Timestamp, Fault> {
+    let time = if raw.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
+        parse_timestamp_number(raw)
+    } else if raw.starts_with('"') {
+        parse_timestamp(&text(raw, name)?)
+    } else {
+        return Err(wrong_type(name, "a time, as a string or a number"));
+    };
+    time.map_err(|error| Fault::timestamp(name, error))
+}
+
+/// Parses a list of times.
+fn times_of(raw: &str, name: &str) -> Result<Vec<Timestamp>, Fault> {
+    let all: Vec<&RawValue> =
+        serde_json::from_str(raw).map_err(|_| wrong_type(name, "a list of times"))?;
+    all.into_iter().map(|of| time(of.get(), name)).collect()
+}
+
+/// Returns the bit of the half-day of a time, given the time of the last failed fetch, both in microseconds; 0 if it is too
+/// early to count.
+fn half_day_before(time: i64, last: i64) -> u64 {
+    const HALF_DAY: i64 = 43_200_000_000;
+    let before = last.div_euclid(HALF_DAY) - time.div_euclid(HALF_DAY);
+    let bit = u32::try_from(before.max(0)).unwrap_or(u32::MAX);
+    1_u64.checked_shl(bit).unwrap_or(0)
+}
+
+/// Returns the half-days with a failed fetch, given their number, and the times of the first and the last one. Nothing else
+/// is known of them, so the latest ones count; those right before the last one if the first one is not known.
+fn half_days_of(count: u64, times: Option<(i64, i64)>) -> u64 {
+    let first = times.map_or(0, |(since, last)| half_day_before(since, last));
+    let is_last = |bit: u32| first == 0 || 1 << bit < first;
+    let mut half_days = 1 | first;
+    for bit in (1..u64::BITS).take_while(|bit| is_last(*bit)) {
+        if u64::from(half_days.count_ones()) < count {
+            half_days |= 1 << bit;
+        }
+    }
+    half_days
+}
+
 /// Decodes a JSON string; `None` if it has an unpaired surrogate.
 pub(super) fn decode_string(raw: &str) -> Option<Cow<'_, str>> {
     let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
@@ -431,44 +531,43 @@ pub(super) fn wrong_type(name: &str, expected: &str) -> Fault {
     )
 }
 
-struct FieldsVisitor<const N: usize> {
-    names: &'static [&'static str; N],
+fn occurs_twice(name: &str) -> Fault {
+    Fault::new(RejectReason::DuplicateField, format!("{name} occurs twice"))
 }
 
-impl<'de, const N: usize> Visitor<'de> for FieldsVisitor<N> {
-    type Value = Fields<'de, N>;
+struct FieldsVisitor<'f, 'a, const N: usize>(&'f mut Fields<'a, N>);
+
+impl<'de, const N: usize> Visitor<'de> for FieldsVisitor<'_, 'de, N> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut fields = Fields {
-            names: self.names,
-            known: [None; N],
-            unknown: BTreeSet::new(),
-            seen: 0,
-            duplicate: None,
-        };
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let fields = self.0;
         while let Some(Name(name)) = map.next_key()? {
             fields.seen += 1;
             if fields.seen > MAX_FIELDS {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             }
-            let place = self.names.iter().position(|known| *known == name);
-            let slot = place.and_then(|at| fields.known.get_mut(at));
-            let fresh = if let Some(slot) = slot {
-                slot.replace(map.next_value()?).is_none()
-            } else {
+            let place = fields.position(&name);
+            let Some((slot, twice)) =
+                place.and_then(|at| Some((fields.known.get_mut(at)?, fields.twice.get_mut(at)?)))
+            else {
                 map.next_value::<IgnoredAny>()?;
-                fields.unknown.insert(name.clone())
+                fields.unknown.insert(name);
+                continue;
             };
-            if !fresh && fields.duplicate.is_none() {
-                fields.duplicate = Some(name.into_owned());
-            }
+            let value = map.next_value()?;
+            *twice |= slot.replace(value).is_some();
         }
-        Ok(fields)
+        // Which of the values is meant is not known.
+        for (value, twice) in fields.known.iter_mut().zip(fields.twice) {
+            *value = value.filter(|_| !twice);
+        }
+        Ok(())
     }
 }
 
@@ -482,45 +581,36 @@ struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 // extractors that keep the text of a link with it. The list is never held: each URL becomes a
 // number, or is dropped and counted, as it is read.
 
-const EXPECTED: &str = "expected a URL as a string, or an object with the URL as its url or href";
-
 /// Returns the links of a list, ascending and without duplicates; counts what is dropped. The text
 /// must be valid JSON.
-///
-/// A fault rejects the record, and nothing of it is counted.
-fn outlinks(raw: &str, page: UrlNumber, parser: &mut PieceParser) -> Result<Vec<UrlNumber>, Fault> {
-    let mut list = Outlinks {
-        page,
-        parser,
-        read: 0,
-        fault: None,
-    };
+fn outlinks(raw: &str, page: &mut LinkingPage<'_>, parser: &mut PieceParser) -> Vec<UrlNumber> {
+    let mut list = Outlinks { page, parser };
     let targets = match list.simple(raw) {
         Some(targets) => targets,
-        None => list.parsed(raw)?,
+        None => list.parsed(raw),
     };
-    Ok(parser.outlinks(targets))
+    parser.outlinks(targets)
 }
 
-struct Outlinks<'a> {
-    page: UrlNumber,
+struct Outlinks<'a, 'p> {
+    page: &'a mut LinkingPage<'p>,
     parser: &'a mut PieceParser,
-    /// Number of elements that were parsed.
-    read: usize,
-    /// What was wrong with the last of them.
-    fault: Option<Fault>,
 }
 
-impl Outlinks<'_> {
+impl Outlinks<'_, '_> {
     /// Reads a list of strings without escapes, in which only quotes have to be found; `None` for
     /// any other list.
     fn simple(&mut self, raw: &str) -> Option<Vec<UrlNumber>> {
         // Counted separately, since the list may turn out to be another one.
         let before = std::mem::take(&mut self.parser.summary);
+        let bad_fields = self.parser.bad_fields();
         let targets = self.strings(raw);
         let counted = std::mem::replace(&mut self.parser.summary, before);
         if targets.is_some() {
             self.parser.summary.merge(&counted);
+        } else {
+            self.parser.drop_bad_fields(bad_fields);
+            self.page.has_several = false;
         }
         targets
     }
@@ -539,7 +629,7 @@ impl Outlinks<'_> {
                 return None;
             }
             if within {
-                targets.extend(self.parser.target(self.page, text));
+                targets.extend(self.page.text_target(text, self.parser));
                 expected = ",";
             }
             (from, within) = (at + 1, !within);
@@ -549,30 +639,14 @@ impl Outlinks<'_> {
     }
 
     /// Reads any list.
-    fn parsed(&mut self, raw: &str) -> Result<Vec<UrlNumber>, Fault> {
-        // Counted separately, since a later element may reject the record. URLs that were already
-        // numbered do no harm: a number has no effect until an event refers to it.
-        let before = std::mem::take(&mut self.parser.summary);
-        let targets = self.deserialize(&mut serde_json::Deserializer::from_str(raw));
-        let counted = std::mem::replace(&mut self.parser.summary, before);
-        let targets = targets.map_err(|error| {
-            let fault = self.fault.take();
-            fault.unwrap_or_else(|| Fault::new(RejectReason::InvalidJson, error.to_string()))
-        })?;
-        self.parser.summary.merge(&counted);
-        Ok(targets)
+    fn parsed(&mut self, raw: &str) -> Vec<UrlNumber> {
+        let list = serde_json::Deserializer::from_str(raw).deserialize_seq(self);
+        // The list is valid JSON, and its elements cost only themselves.
+        list.unwrap_or_default()
     }
 }
 
-impl<'de> DeserializeSeed<'de> for &mut Outlinks<'_> {
-    type Value = Vec<UrlNumber>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for &mut Outlinks<'_> {
+impl<'de> Visitor<'de> for &mut Outlinks<'_, '_> {
     type Value = Vec<UrlNumber>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -582,70 +656,140 @@ impl<'de> Visitor<'de> for &mut Outlinks<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         let mut targets = Vec::new();
         while let Some(raw) = list.next_element::<&RawValue>()? {
-            self.read += 1;
-            match url_of(raw.get(), self.read) {
-                Ok(Some(text)) => targets.extend(self.parser.target(self.page, &text)),
-                Ok(None) => self.parser.summary.dropped(DropReason::Invalid),
-                Err(fault) => {
-                    self.fault = Some(fault);
-                    return Err(serde::de::Error::custom("an element is not a link"));
+            let raw = raw.get();
+            let (page, parser) = (&mut *self.page, &mut *self.parser);
+            let link = match raw.as_bytes().first() {
+                Some(b'"') => Ok((decode_string(raw), true)),
+                Some(b'{') => match LinkObject::parse(raw) {
+                    Some(url) => Ok((decode_string(url), false)),
+                    None => Err(DropReason::WrongType),
+                },
+                _ => Err(DropReason::WrongType),
+            };
+            let target = match &link {
+                Ok((Some(text), true)) => page.text_target(text, parser),
+                Ok((Some(text), false)) => page.target(text, parser),
+                Ok((None, _)) | Err(_) => {
+                    parser
+                        .summary
+                        .dropped(link.err().unwrap_or(DropReason::Invalid));
+                    None
                 }
-            }
+            };
+            targets.extend(target);
         }
         Ok(targets)
     }
 }
 
-/// Returns the URL of an element; `None` if it has an unpaired surrogate.
-fn url_of(element: &str, number: usize) -> Result<Option<Cow<'_, str>>, Fault> {
-    let found = match element.as_bytes().first() {
-        Some(b'"') => return Ok(decode_string(element)),
-        Some(b'{') => {
-            let object = LinkObject::parse(element, number)?;
-            match object.text() {
-                Some(raw) if raw.starts_with('"') => return Ok(decode_string(raw)),
-                Some(_) => "an object whose url or href is not a string",
-                None => "an object without url and href",
-            }
-        }
-        Some(b'[') => "a list",
-        Some(b'n') => "null",
-        Some(b't' | b'f') => "true or false",
-        _ => "a number",
-    };
-    Err(Fault::new(
-        RejectReason::WrongType,
-        format!("outlinks: element {number} is {found}; {EXPECTED}"),
-    ))
+/// A page whose links are read. Relative links are resolved against its URL.
+pub(super) struct LinkingPage<'a> {
+    page: UrlNumber,
+    url: &'a str,
+    /// Parsed with the first relative link.
+    base: Option<BaseUrl>,
+    /// Whether a link was several URLs.
+    has_several: bool,
 }
 
-/// The fields of an object that stands for a link.
+impl<'a> LinkingPage<'a> {
+    pub(super) const fn new(page: UrlNumber, url: &'a str) -> Self {
+        Self {
+            page,
+            url,
+            base: None,
+            has_several: false,
+        }
+    }
+
+    /// Returns the target of a link that may also be several URLs with separators between them.
+    fn text_target(&mut self, link: &str, parser: &mut PieceParser) -> Option<UrlNumber> {
+        if has_several_urls(link) {
+            // Once for each record, which bounds the memory.
+            if !self.has_several {
+                let detail = "outlinks: expected one URL, found several in one text; give them as a list, or say what separates them in a column";
+                let fault = Fault::new(RejectReason::SeveralUrls, detail);
+                parser.field("outlinks", Err::<(), _>(fault));
+            }
+            self.has_several = true;
+            parser.summary.dropped(DropReason::SeveralUrls);
+            return None;
+        }
+        self.target(link, parser)
+    }
+
+    /// Returns the target of a link; `None` if it is the page itself or not a URL, which is counted.
+    pub(super) fn target(&mut self, link: &str, parser: &mut PieceParser) -> Option<UrlNumber> {
+        let page = self.page;
+        match self.resolve(link, parser) {
+            Ok(url) => parser.target(page, &url),
+            Err(problem) => {
+                parser.summary.dropped(DropReason::from(&problem));
+                None
+            }
+        }
+    }
+
+    /// Returns the target of a redirect or canonical link.
+    fn alias_target(&mut self, link: &str, parser: &mut PieceParser) -> Option<UrlNumber> {
+        let page = self.page;
+        match self.resolve(link, parser) {
+            Ok(url) => parser.alias_target(page, &url),
+            Err(problem) => {
+                parser.summary.dropped(DropReason::from(&problem));
+                None
+            }
+        }
+    }
+
+    /// Returns the absolute URL of a link.
+    fn resolve<'l>(
+        &'l mut self,
+        link: &'l str,
+        parser: &PieceParser,
+    ) -> Result<Cow<'l, str>, UrlError> {
+        let is_absolute = link.starts_with("http://") || link.starts_with("https://");
+        if is_absolute || link.trim_matches(|c: char| c <= ' ').is_empty() {
+            return Ok(Cow::Borrowed(link));
+        }
+        parser.check_utf_8(link)?;
+        if self.base.is_none() {
+            self.base = BaseUrl::new(self.url, None);
+        }
+        match &mut self.base {
+            Some(base) => base.resolve(link),
+            None => Ok(Cow::Borrowed(link)),
+        }
+    }
+}
+
+/// Returns whether a text has several URLs, with a separator that a URL may contain too. In a query or a fragment, which
+/// can be any text, they are part of one URL.
+pub(in super::super) fn has_several_urls(text: &str) -> bool {
+    // Almost no URL has a separator.
+    memchr3_iter(b',', b';', b'|', text.as_bytes()).any(|at| {
+        let (before, after) = text.split_at_checked(at + 1).unwrap_or_default();
+        let next = after.trim_start();
+        let is_url = next.starts_with("http://") || next.starts_with("https://");
+        is_url && !before.contains(['?', '#'])
+    })
+}
+
+/// The `url` and `href` of a link that is an object.
 #[derive(Default)]
 struct LinkObject<'a> {
     url: Option<&'a RawValue>,
     href: Option<&'a RawValue>,
-    /// The field that occurs twice.
-    twice: Option<&'static str>,
 }
 
 impl<'a> LinkObject<'a> {
-    fn parse(element: &'a str, number: usize) -> Result<Self, Fault> {
+    /// Returns the JSON string of `url` or else of `href`; `None` if neither is one. Null means absent.
+    fn parse(element: &'a str) -> Option<&'a str> {
         let parsed = serde_json::Deserializer::from_str(element).deserialize_map(LinkVisitor);
-        let object =
-            parsed.map_err(|error| Fault::new(RejectReason::InvalidJson, error.to_string()))?;
-        match object.twice {
-            Some(name) => Err(Fault::new(
-                RejectReason::DuplicateField,
-                format!("outlinks: element {number} has {name} twice"),
-            )),
-            None => Ok(object),
-        }
-    }
-
-    /// Returns the JSON of `url` or else of `href`; null means absent.
-    fn text(&self) -> Option<&'a str> {
-        let given = [self.url, self.href].into_iter().flatten();
-        given.map(RawValue::get).find(|raw| *raw != "null")
+        let object = parsed.ok()?;
+        let given = [object.url, object.href].into_iter().flatten();
+        let text = given.map(RawValue::get).find(|raw| *raw != "null");
+        text.filter(|raw| raw.starts_with('"'))
     }
 }
 
@@ -662,16 +806,16 @@ impl<'de> Visitor<'de> for LinkVisitor {
         let mut object = LinkObject::default();
         // Raw, since ignored names may contain unpaired surrogates.
         while let Some(name) = map.next_key::<&RawValue>()? {
-            let (slot, name) = match decode_string(name.get()).as_deref() {
-                Some("url") => (&mut object.url, "url"),
-                Some("href") => (&mut object.href, "href"),
+            let slot = match decode_string(name.get()).as_deref() {
+                Some("url") => &mut object.url,
+                Some("href") => &mut object.href,
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                     continue;
                 }
             };
             if slot.replace(map.next_value()?).is_some() {
-                object.twice = Some(name);
+                return Err(serde::de::Error::custom("a field that occurs twice"));
             }
         }
         Ok(object)

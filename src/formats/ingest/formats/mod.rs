@@ -33,7 +33,7 @@ use super::open::Input;
 use super::source::Sources;
 pub use archive::Nofollow;
 pub use bvgraph::bv_graph_file;
-pub use json_lines::{JsonLines, RECORD_FIELDS};
+pub use json_lines::JsonLines;
 #[cfg(feature = "parquet")]
 pub use tabular::RecordBatchSource;
 pub use tsv::{LinksTsv, PagesTsv};
@@ -189,12 +189,12 @@ formats! {
         "Browsertrix's pages.jsonl, extraPages.jsonl and skippedPages.jsonl: URLs that were fetched or failed, with time and status",
         entries::entry_sources(inputs, browsertrix::PageList::default());
 
-    /// Detected from the first bytes of each input; JSON Lines if no format is recognised.
+    /// Detected from the first bytes of each input.
     Auto {
         /// How links marked nofollow in web archives are handled.
         nofollow: Nofollow,
     } = "auto",
-        "Detects the format of each file from its first bytes; JSON Lines if none is recognised",
+        "Detects the format of each file from its first bytes",
         zip_archive::sources(inputs, &auto::Auto::new(*nofollow, inputs.len()));
 }
 

@@ -19,6 +19,7 @@ use crate::ingest::entries::{self, Entry, EntryFormat, add_entry, utf_8};
 use crate::ingest::fetch::{Answer, Fetch};
 use crate::ingest::formats::capture_entry::capture_entry;
 use crate::ingest::formats::json_lines::parse_structure;
+use crate::ingest::kind::KindEvidence;
 use crate::ingest::number::integer;
 use crate::ingest::open::{DetectedInput, Opened};
 use crate::ingest::piece_parser::PieceParser;
@@ -28,10 +29,10 @@ use crate::ingest::sniff::{DetectedFormat, FROM, HEADER, INLINKS, NutchDump, VER
 use crate::ingest::source::{
     Block, Blocks, MAX_LINE, PIECE_RECORDS, Piece, Pieces, Stop, line_ends, line_too_long, lines,
 };
-use crate::ingest::summary::{Fault, Position, RejectReason, SkipReason, Unread};
+use crate::ingest::summary::{Fault, Position, RejectReason, SkipReason};
 
 use super::file_source::{FileFormat, OpenFile};
-use crate::ingest::timestamp::{Timestamp, parse_timestamp};
+use crate::ingest::timestamp::{Timestamp, parse_named};
 use seedbank_algorithms::fetch_status::FetchStatus;
 
 /// A dump of one of the databases.
@@ -104,41 +105,14 @@ fn csv_datum(line: &str) -> Option<Datum<'_>> {
         due,
         interval,
         signature: Some(signature?.trim_matches('"')),
-        protocol: values.find_map(|value| value.strip_prefix("_pst_:")),
+        protocol: values
+            .clone()
+            .find_map(|value| value.strip_prefix("_pst_:")),
+        mime: values.find_map(|value| value.strip_prefix("Content-Type:")),
     })
 }
 
 // Times in the form of Java's `Date`: `Thu Nov 19 04:00:00 UTC 2026`.
-
-const MONTHS: [&str; 12] = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-];
-
-/// Names of time zones that are unambiguous.
-const ZONES: [(&str, &str); 22] = [
-    ("UTC", "Z"),
-    ("GMT", "Z"),
-    ("Z", "Z"),
-    ("WET", "Z"),
-    ("WEST", "+0100"),
-    ("CET", "+0100"),
-    ("CEST", "+0200"),
-    ("EET", "+0200"),
-    ("EEST", "+0300"),
-    ("MSK", "+0300"),
-    ("JST", "+0900"),
-    ("KST", "+0900"),
-    ("EST", "-0500"),
-    ("EDT", "-0400"),
-    ("CDT", "-0500"),
-    ("MST", "-0700"),
-    ("MDT", "-0600"),
-    ("PST", "-0800"),
-    ("PDT", "-0700"),
-    ("AKST", "-0900"),
-    ("AKDT", "-0800"),
-    ("HST", "-1000"),
-];
 
 /// Parses a time. A zone whose name is ambiguous or unknown counts as UTC, as a missing zone does.
 fn java_date(text: &str) -> Option<Timestamp> {
@@ -148,13 +122,15 @@ fn java_date(text: &str) -> Option<Timestamp> {
     if parts.next().is_some() {
         return None;
     }
-    let month = MONTHS.iter().position(|name| *name == month)? + 1;
-    let known = ZONES.iter().find(|(name, _)| *name == zone);
-    let zone = match zone.strip_prefix("GMT") {
-        Some(offset) if offset.starts_with(['+', '-']) => offset,
-        _ => known.map_or("", |(_, offset)| *offset),
-    };
-    parse_timestamp(&format!("{year}-{month:02}-{day:0>2}T{time}{zone}")).ok()
+    parse_named(
+        year,
+        month,
+        day,
+        time,
+        zone.strip_prefix("GMT")
+            .filter(|zone| !zone.is_empty())
+            .unwrap_or(zone),
+    )
 }
 
 // A page of Nutch's database, in any form of dump.
@@ -196,6 +172,8 @@ struct Datum<'a> {
     signature: Option<&'a str>,
     /// The status of the last fetch: `moved(12), lastModified=0: http://b.example/`.
     protocol: Option<&'a str>,
+    /// The media type that Nutch found.
+    mime: Option<&'a str>,
 }
 
 impl Datum<'_> {
@@ -244,6 +222,10 @@ impl Datum<'_> {
             time: None,
             digest: signature.filter(|_| !is_unparsed),
             location: self.target(),
+            kind: KindEvidence {
+                mime: self.mime,
+                ..KindEvidence::default()
+            },
         };
         let fetched = self.fetched(parser);
         capture_entry(&fetch, fetched, parser)
@@ -256,8 +238,9 @@ impl Datum<'_> {
         let seconds = integer(interval, "interval", i64::MAX.cast_unsigned());
         let seconds = seconds.ok().map(u64::cast_signed);
         let Some((due, seconds)) = java_date(due).zip(seconds) else {
-            *parser.summary.unread.entry(Unread::Time).or_default() += 1;
-            return None;
+            let detail = format!("{due} is not a time, or {interval} not a number of seconds");
+            let fault = Fault::new(RejectReason::InvalidTimestamp, detail);
+            return parser.field("fetch time", Err(fault));
         };
         let micros = seconds.checked_mul(MICROS);
         let micros = micros.and_then(|interval| due.micros.checked_sub(interval));
@@ -315,7 +298,7 @@ const FIELDS: [&str; 6] = [
     "metadata",
 ];
 
-const METADATA: [&str; 1] = ["_pst_"];
+const METADATA: [&str; 2] = ["_pst_", "Content-Type"];
 
 /// A line of the dump.
 #[derive(Clone, Copy, Debug)]
@@ -325,19 +308,31 @@ impl EntryFormat for Json {
     type Context = ();
 
     fn read(&self, line: &str, _context: &(), parser: &mut PieceParser) -> Result<Entry, Fault> {
-        let fields = parse_structure(line, &FIELDS)?;
-        fields.check()?;
+        let fields = parse_structure(line, &FIELDS, parser)?;
+        fields.check(parser)?;
         let url = fields
-            .text("url")?
+            .essential("url", fields.text("url"))?
             .ok_or_else(|| Fault::new(RejectReason::MissingUrl, "a page must have a url"))?;
-        let status = fields.text("statusName")?;
-        let due = fields.text("fetchTime")?;
-        let signature = fields.text("signature")?;
+        let mut text = |name| parser.field(name, fields.text(name));
+        let status = text("statusName");
+        let due = text("fetchTime");
+        let signature = text("signature");
         // Empty metadata is an empty string.
         let metadata = fields.raw("metadata").filter(|raw| raw.starts_with('{'));
-        let protocol = match metadata {
-            Some(raw) => parse_structure(raw, &METADATA)?.text("_pst_")?,
-            None => None,
+        let (protocol, mime) = match metadata {
+            Some(raw) => {
+                let metadata = parse_structure(raw, &METADATA, parser);
+                let mut text = |name| match &metadata {
+                    Ok(fields) => parser.field(name, fields.text(name)),
+                    Err(_) => None,
+                };
+                let texts = (text("_pst_"), text("Content-Type"));
+                if let Err(fault) = metadata {
+                    parser.field("metadata", Err::<Option<()>, _>(fault));
+                }
+                texts
+            }
+            None => (None, None),
         };
         let datum = Datum {
             url: &url,
@@ -346,6 +341,7 @@ impl EntryFormat for Json {
             interval: fields.raw("retryIntervalSeconds"),
             signature: signature.as_deref(),
             protocol: protocol.as_deref(),
+            mime: mime.as_deref(),
         };
         datum.entry(parser)
     }
@@ -578,6 +574,8 @@ fn text_datum<'a>(lines: &[&'a [u8]]) -> Result<Datum<'a>, Fault> {
             datum.signature = Some(signature);
         } else if let Some(value) = line.trim_start().strip_prefix("_pst_=") {
             datum.protocol = Some(value);
+        } else if let Some(value) = line.trim_start().strip_prefix("Content-Type=") {
+            datum.mime = Some(value);
         }
     }
     Ok(datum)
@@ -586,6 +584,7 @@ fn text_datum<'a>(lines: &[&'a [u8]]) -> Result<Datum<'a>, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ingest::timestamp::parse_timestamp;
 
     #[test]
     fn java_s_times_are_read() {

@@ -7,16 +7,18 @@
 //! </urlset>
 //! ```
 //!
-//! * The `loc` of an entry and its alternates are pages. Modification times, change frequencies,
-//!   priorities, images, videos and news are ignored.
+//! * The `loc` of an entry and its alternates are pages, which changed at its `lastmod`. Change frequencies, priorities,
+//!   images, videos and news are ignored.
 //! * A sitemap index (`sitemapindex`) lists no pages, and nothing is fetched: its entries are
 //!   skipped and counted. A batch of nothing but indexes is refused.
-//! * A feed (RSS, Atom) lists the pages of its entries and the page that it belongs to.
+//! * A feed (RSS, Atom) lists the pages of its entries and the page that it belongs to. The page of an entry changed when it
+//!   was updated, or else published.
 //! * The encoding is that of the byte order mark, or else that of the XML declaration.
 //! * Elements are identified by their namespace, which is that of the first element, whatever their
 //!   prefix.
 //! * The text is read as a stream: only one tag and the URLs of a piece are held.
 
+use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -30,6 +32,7 @@ use crate::ingest::record::{Event, PageRecord};
 use crate::ingest::sniff::DetectedFormat;
 use crate::ingest::source::{PIECE_RECORDS, PIECE_SIZE, Piece, Pieces, Stop};
 use crate::ingest::summary::{Fault, Position, RejectReason, SkipReason};
+use crate::ingest::timestamp::{Timestamp, parse_mail_date, parse_timestamp};
 use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use quick_xml::events::{BytesStart, Event as XmlEvent};
 use quick_xml::name::ResolveResult;
@@ -129,12 +132,12 @@ impl<'a> Iterator for Splitter<'a> {
         let mut memory = 0;
         while !self.is_ended && memory < PIECE_SIZE && entries.len() < PIECE_RECORDS {
             match self.xml.next_entry() {
-                Ok(Some(next)) => {
+                Ok(Some((number, next))) => {
                     memory += URL_OVERHEAD;
-                    if let SitemapEntry::Page(url, _) = &next {
+                    if let SitemapEntry::Page { url, .. } = &next {
                         memory += url.len();
                     }
-                    entries.push((self.xml.number, next));
+                    entries.push((number, next));
                 }
                 Ok(None) => {
                     self.is_ended = true;
@@ -162,12 +165,22 @@ fn read(entries: &[(u64, SitemapEntry)], parser: &mut PieceParser) {
     for (number, entry) in entries {
         match entry {
             SitemapEntry::Sitemap => parser.skip_record(SkipReason::Sitemap),
-            SitemapEntry::Page(url, validity) => {
+            SitemapEntry::Page {
+                url,
+                validity,
+                changed,
+            } => {
                 let page = match validity {
                     Ok(()) => parser.page(url),
                     Err(detail) => Err(Fault::new(RejectReason::InvalidUrl, *detail)),
                 };
-                let event = page.map(|page| Event::Record(PageRecord::new(page)));
+                let event = page.map(|page| {
+                    let changed = changed.and_then(|time| parser.time("lastmod", time));
+                    Event::Record(PageRecord {
+                        changed,
+                        ..PageRecord::new(page)
+                    })
+                });
                 parser.add(Position::Record(*number), event, url.as_bytes());
             }
         }
@@ -189,6 +202,8 @@ enum SitemapError {
         /// Number of `url` or `sitemap` elements before.
         urls: u64,
         byte: u64,
+        /// Whether nothing follows.
+        is_end: bool,
         detail: String,
     },
     /// A tag or text is too long, or elements are nested too deeply.
@@ -206,7 +221,11 @@ enum SitemapError {
     NoPages { file: String, sitemaps: u64 },
 }
 
-impl FormatError for SitemapError {}
+impl FormatError for SitemapError {
+    fn is_truncated(&self) -> bool {
+        matches!(self, Self::Damaged { is_end: true, .. })
+    }
+}
 
 // The bytes of a sitemap, as a stream for its parser that ends if one event of the parser takes more
 // than a sitemap can have.
@@ -328,6 +347,11 @@ impl<'a> LimitedBytes<'a> {
     fn consumed(&self) -> u64 {
         self.text.consumed()
     }
+
+    /// Returns whether everything is consumed.
+    fn is_at_end(&mut self) -> bool {
+        !self.decoded.as_ref().is_some_and(Decoded::has_text) && !self.text.have(1)
+    }
 }
 
 impl BufRead for LimitedBytes<'_> {
@@ -384,13 +408,20 @@ const MAX_DEPTH: usize = 64;
 /// The namespace of RSS 1.0.
 const RSS_1: &str = "http://purl.org/rss/1.0/";
 
+/// The namespace of dates in RSS 1.0.
+const DUBLIN_CORE: &str = "http://purl.org/dc/elements/1.1/";
+
 /// The namespace of links to translations of a page.
 const XHTML: &str = "http://www.w3.org/1999/xhtml";
 
 #[derive(Debug)]
 enum SitemapEntry {
-    /// A page, and why its URL is invalid.
-    Page(String, Result<(), &'static str>),
+    Page {
+        url: String,
+        /// Why the URL is invalid.
+        validity: Result<(), &'static str>,
+        changed: Option<Timestamp>,
+    },
     /// Another sitemap.
     Sitemap,
 }
@@ -410,6 +441,14 @@ struct Xml<'a> {
     number: u64,
     /// The current `loc`, and why it is invalid.
     loc: Option<(String, Result<(), &'static str>)>,
+    /// The text of the current time.
+    time: String,
+    /// Pages of the current entry, which may yet say when they changed.
+    pages: Vec<(String, Result<(), &'static str>)>,
+    /// When the pages of the current entry changed.
+    changed: Option<Timestamp>,
+    /// Entries that are complete, with their numbers.
+    complete: VecDeque<(u64, SitemapEntry)>,
     /// Whether the current entry had a `loc`.
     has_loc: bool,
     is_ended: bool,
@@ -457,6 +496,8 @@ enum Step {
     /// `url` or `sitemap`, or `channel`, `item` or `entry` of a feed.
     Entry,
     Loc,
+    /// The time at which the page of an entry changed.
+    Changed,
     /// Any other element.
     Other,
 }
@@ -475,6 +516,10 @@ impl<'a> Xml<'a> {
             kind: Kind::Urls,
             number: 0,
             loc: None,
+            time: String::new(),
+            pages: Vec::new(),
+            changed: None,
+            complete: VecDeque::new(),
             has_loc: false,
             is_ended: false,
         }
@@ -485,42 +530,39 @@ impl<'a> Xml<'a> {
         self.reader.get_mut().consumed()
     }
 
-    /// Returns the next entry; `None` at the end.
-    fn next_entry(&mut self) -> Result<Option<SitemapEntry>, Stop> {
-        while !self.is_ended {
+    /// Returns the next entry with its number; `None` at the end.
+    fn next_entry(&mut self) -> Result<Option<(u64, SitemapEntry)>, Stop> {
+        loop {
+            if let Some(entry) = self.complete.pop_front() {
+                return Ok(Some(entry));
+            }
+            if self.is_ended {
+                return Ok(None);
+            }
             self.buffer.clear();
             self.buffer.shrink_to(64 << 10);
             self.reader.get_mut().begin_event();
             let mut buffer = std::mem::take(&mut self.buffer);
             let event = self.reader.read_event_into(&mut buffer);
-            let entry = match event {
+            let read = match event {
                 Ok(event) => self.event(&event),
                 Err(error) => Err(self.failed(&error)),
             };
             self.buffer = buffer;
-            if let Some(entry) = entry? {
-                return Ok(Some(entry));
-            }
+            read?;
         }
-        Ok(None)
     }
 
-    fn event(&mut self, event: &XmlEvent<'_>) -> Result<Option<SitemapEntry>, Stop> {
+    fn event(&mut self, event: &XmlEvent<'_>) -> Result<(), Stop> {
         match event {
-            XmlEvent::Start(tag) => self.start(tag),
+            XmlEvent::Start(tag) => self.start(tag)?,
             XmlEvent::Empty(tag) => {
-                let entry = self.start(tag)?;
-                Ok(self.end()?.or(entry))
+                self.start(tag)?;
+                self.end()?;
             }
-            XmlEvent::End(_) => self.end(),
-            XmlEvent::Text(text) => {
-                self.text(&text.xml10_content());
-                Ok(None)
-            }
-            XmlEvent::CData(text) => {
-                self.text(&text.xml10_content());
-                Ok(None)
-            }
+            XmlEvent::End(_) => self.end()?,
+            XmlEvent::Text(text) => self.text(&text.xml10_content()),
+            XmlEvent::CData(text) => self.text(&text.xml10_content()),
             XmlEvent::GeneralRef(reference) => {
                 let name = reference.xml10_content();
                 match (reference.resolve_char_ref(), &*name) {
@@ -536,7 +578,6 @@ impl<'a> Xml<'a> {
                         }
                     }
                 }
-                Ok(None)
             }
             XmlEvent::Eof => {
                 self.is_ended = true;
@@ -546,15 +587,13 @@ impl<'a> Xml<'a> {
                 if !self.path.is_empty() {
                     return Err(self.damaged("it ends within an element"));
                 }
-                Ok(None)
             }
-            XmlEvent::Comment(_) | XmlEvent::Decl(_) | XmlEvent::PI(_) | XmlEvent::DocType(_) => {
-                Ok(None)
-            }
+            XmlEvent::Comment(_) | XmlEvent::Decl(_) | XmlEvent::PI(_) | XmlEvent::DocType(_) => {}
         }
+        Ok(())
     }
 
-    fn start(&mut self, tag: &BytesStart<'_>) -> Result<Option<SitemapEntry>, Stop> {
+    fn start(&mut self, tag: &BytesStart<'_>) -> Result<(), Stop> {
         if self.path.len() >= MAX_DEPTH {
             return Err(self.excess("elements that are nested too deeply"));
         }
@@ -585,27 +624,61 @@ impl<'a> Xml<'a> {
             (Some(Step::Root), "sitemap") if is_own && self.kind == Kind::Index => self.entry(),
             (Some(Step::Entry), "loc") if is_own && !self.kind.is_feed() => self.loc(),
             (Some(Step::Entry), "link") if namespace == XHTML && self.kind == Kind::Urls => {
-                self.path.push(Step::Other);
-                return Ok(alternate(tag, &["alternate"]));
+                self.pages.extend(alternate(tag, &["alternate"]));
+                Step::Other
+            }
+            (Some(Step::Entry), "lastmod") if is_own && !self.kind.is_feed() => Step::Changed,
+            (Some(Step::Entry), "pubDate") if is_own && self.kind == Kind::Rss => Step::Changed,
+            (Some(Step::Entry), "date") if namespace == DUBLIN_CORE && self.kind.is_rss() => {
+                Step::Changed
+            }
+            (Some(Step::Entry), "updated" | "published") if is_own && self.kind == Kind::Atom => {
+                Step::Changed
             }
             (Some(Step::Root), "channel" | "item") if is_own && self.kind.is_rss() => self.entry(),
             (Some(Step::Entry), "item") if is_own && self.kind == Kind::Rss => self.entry(),
             (Some(Step::Entry), "link") if is_own && self.kind.is_rss() => self.loc(),
             (Some(Step::Root), "entry") if is_own && self.kind == Kind::Atom => self.entry(),
             (Some(Step::Root | Step::Entry), "link") if is_own && self.kind == Kind::Atom => {
-                self.path.push(Step::Other);
                 // A link without a relation is an alternate (RFC 4287, 4.2.7.2).
                 let page = alternate(tag, &["alternate", ""]);
-                self.number += u64::from(page.is_some() && self.path.len() == 2);
-                return Ok(page);
+                let is_of_feed = page.is_some() && self.path.len() == 1;
+                self.pages.extend(page);
+                if is_of_feed {
+                    self.number += 1;
+                    self.complete();
+                }
+                Step::Other
             }
             _ => Step::Other,
         };
+        if step == Step::Changed {
+            self.time.clear();
+        }
+        // The entry ends far away, or never.
+        if self.pages.len() >= PIECE_RECORDS {
+            self.complete();
+        }
         self.path.push(step);
-        Ok(None)
+        Ok(())
     }
 
-    const fn entry(&mut self) -> Step {
+    /// Completes the pages so far.
+    fn complete(&mut self) {
+        let changed = self.changed.take();
+        for (url, validity) in self.pages.drain(..) {
+            let page = SitemapEntry::Page {
+                url,
+                validity,
+                changed,
+            };
+            self.complete.push_back((self.number, page));
+        }
+    }
+
+    fn entry(&mut self) -> Step {
+        // The entries of a feed are within that of its page.
+        self.complete();
         self.number += 1;
         self.has_loc = false;
         Step::Entry
@@ -616,35 +689,48 @@ impl<'a> Xml<'a> {
         Step::Loc
     }
 
-    fn end(&mut self) -> Result<Option<SitemapEntry>, Stop> {
+    fn end(&mut self) -> Result<(), Stop> {
         match self.path.pop() {
             Some(Step::Loc) => {
-                let loc = self.loc.take();
                 self.has_loc = true;
-                Ok(loc.map(|(url, validity)| {
-                    if self.kind == Kind::Index {
-                        SitemapEntry::Sitemap
-                    } else {
-                        SitemapEntry::Page(url.trim().to_owned(), validity)
-                    }
-                }))
+                if self.kind == Kind::Index {
+                    self.complete
+                        .push_back((self.number, SitemapEntry::Sitemap));
+                } else if let Some((url, validity)) = self.loc.take() {
+                    self.pages.push((url.trim().to_owned(), validity));
+                }
             }
-            Some(Step::Entry) if !self.has_loc && !self.kind.is_feed() => Ok(Some(
-                SitemapEntry::Page(String::new(), Err("an element without a loc")),
-            )),
-            Some(_) => Ok(None),
-            None => Err(self.damaged("an end tag without a start tag")),
+            Some(Step::Changed) => {
+                let time = self.time.trim();
+                let time = parse_timestamp(time).ok().or_else(|| parse_mail_date(time));
+                self.changed = [self.changed, time]
+                    .into_iter()
+                    .flatten()
+                    .max_by_key(|time| time.micros);
+            }
+            Some(Step::Entry) => {
+                if !self.has_loc && !self.kind.is_feed() {
+                    self.pages
+                        .push((String::new(), Err("an element without a loc")));
+                }
+                self.complete();
+            }
+            Some(_) => {}
+            None => return Err(self.damaged("an end tag without a start tag")),
         }
+        Ok(())
     }
 
-    /// Appends to the current URL. Stops beyond twice the length limit, so that an overlong URL can
+    /// Appends to the current URL or time. Stops beyond twice the length limit, so that an overlong URL can
     /// be detected.
     fn text(&mut self, text: &str) {
-        if self.path.last() == Some(&Step::Loc)
-            && let Some((url, _)) = &mut self.loc
-            && url.len() <= 2 * MAX_URL
-        {
-            url.push_str(text);
+        let to = match (self.path.last(), &mut self.loc) {
+            (Some(Step::Loc), Some((url, _))) => url,
+            (Some(Step::Changed), _) => &mut self.time,
+            _ => return,
+        };
+        if to.len() <= 2 * MAX_URL {
+            to.push_str(text);
         }
     }
 
@@ -660,10 +746,12 @@ impl<'a> Xml<'a> {
     fn damaged(&mut self, detail: &str) -> Stop {
         self.is_ended = true;
         let position = self.reader.buffer_position();
+        let byte = self.reader.error_position().max(position);
         SitemapError::Damaged {
             file: self.file.clone(),
             urls: self.number,
-            byte: self.reader.error_position().max(position),
+            byte,
+            is_end: self.reader.get_mut().is_at_end(),
             detail: detail.to_owned(),
         }
         .into()
@@ -688,7 +776,10 @@ impl<'a> Xml<'a> {
 
 /// Returns the page that a link with one of these relations names: a version in another language or for another
 /// device, or what an entry of a feed is about.
-fn alternate(tag: &BytesStart<'_>, relations: &[&str]) -> Option<SitemapEntry> {
+fn alternate(
+    tag: &BytesStart<'_>,
+    relations: &[&str],
+) -> Option<(String, Result<(), &'static str>)> {
     let attribute = |name: &str| {
         let found = tag.try_get_attribute(name).ok().flatten()?;
         let value = found.normalized_value(XmlVersion::default()).ok()?;
@@ -700,7 +791,7 @@ fn alternate(tag: &BytesStart<'_>, relations: &[&str]) -> Option<SitemapEntry> {
         return None;
     }
     let url = attribute("href")?;
-    Some(SitemapEntry::Page(url.trim().to_owned(), Ok(())))
+    Some((url.trim().to_owned(), Ok(())))
 }
 
 #[cfg(test)]
@@ -721,20 +812,38 @@ mod tests {
             (
                 "<?xml version='1.0'?><rss xmlns:a='http://www.w3.org/2005/Atom'><channel><link>http://a.example/</link>\
                  <a:link rel='self' href='http://a.example/rss'/><image><link>http://a.example/i</link></image>\
-                 <item><link> http://a.example/1?x&amp;y </link><guid>1</guid></item><item><title>none</title></item>\
+                 <item><link> http://a.example/1?x&amp;y </link><guid>1</guid>\
+                 <pubDate>Thu, 19 Nov 2026 06:00 +0200</pubDate></item><item><title>none</title></item>\
                  <item><link><![CDATA[http://a.example/2]]></link></item></channel></rss>",
-                &["0/", "0/1?x&y", "0/2"][..],
+                &[
+                    ("0/", None),
+                    ("0/1?x&y", Some(1_795_060_800)),
+                    ("0/2", None),
+                ][..],
             ),
             (
                 "<feed xmlns='http://www.w3.org/2005/Atom'><link href='http://a.example/'/>\
-                 <link rel='self' href='http://a.example/atom'/><entry><link rel='alternate' href='http://a.example/1'/>\
+                 <link rel='self' href='http://a.example/atom'/><entry><published>2026-11-19T04:00:00Z</published>\
+                 <updated>2026-11-19T04:00:01Z</updated><link rel='alternate' href='http://a.example/1'/>\
                  <link rel='enclosure' href='http://a.example/1.mp3'/></entry></feed>",
-                &["0/", "0/1"],
+                &[("0/", None), ("0/1", Some(1_795_060_801))],
             ),
             (
                 "<r:RDF xmlns:r='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns='http://purl.org/rss/1.0/'>\
-                 <channel><link>http://a.example/</link></channel><item><link>http://a.example/1</link></item></r:RDF>",
-                &["0/", "0/1"],
+                 <channel><link>http://a.example/</link></channel><item><link>http://a.example/1</link>\
+                 <d:date xmlns:d='http://purl.org/dc/elements/1.1/'>2026-11-19</d:date></item></r:RDF>",
+                &[("0/", None), ("0/1", Some(1_795_046_400))],
+            ),
+            (
+                "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9' xmlns:x='http://www.w3.org/1999/xhtml'>\
+                 <url><lastmod>2026-11-19</lastmod><loc>http://a.example/</loc>\
+                 <x:link rel='alternate' href='http://a.example/de'/></url>\
+                 <url><loc>http://a.example/1</loc><lastmod>never</lastmod></url></urlset>",
+                &[
+                    ("0/", Some(1_795_046_400)),
+                    ("0/de", Some(1_795_046_400)),
+                    ("0/1", None),
+                ],
             ),
         ] {
             fs::write(&place, text).unwrap();
@@ -744,12 +853,16 @@ mod tests {
             let naming = SiteMode::Host.with(UrlRules::Whatwg);
             let read = read_batch(&mut sources, naming, &Unwatched, &mut |_, event| {
                 match event {
-                    Event::Record(record) => found.push(record.url.local.clone()),
+                    Event::Record(record) => {
+                        let changed = record.changed.map(|micros| micros / 1_000_000);
+                        found.push((record.url.local.clone(), changed));
+                    }
                     other => panic!("{other:?}"),
                 }
                 Ok::<_, Infallible>(())
             });
             assert!(read.is_ok(), "{read:?}");
+            let found: Vec<_> = found.iter().map(|(page, at)| (&**page, *at)).collect();
             assert_eq!(found, pages, "{text}");
         }
     }

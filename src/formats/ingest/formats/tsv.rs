@@ -28,7 +28,7 @@ pub struct LinksTsv;
 
 impl LineFormat for LinksTsv {
     fn read(&self, line: &str, parser: &mut PieceParser) -> Result<Event<UrlNumber>, Fault> {
-        let [from, to] = columns(line)?;
+        let [from, to] = columns_of_page(line, parser)?;
         let from = parser.page(from)?;
         Ok(match parser.target(from, to) {
             Some(to) => Event::Link { from, to },
@@ -46,17 +46,28 @@ pub struct PagesTsv;
 
 impl LineFormat for PagesTsv {
     fn read(&self, line: &str, parser: &mut PieceParser) -> Result<Event<UrlNumber>, Fault> {
-        let [url, spam, clicks, uncrawled] = columns(line)?;
+        let [url, spam, clicks, uncrawled] = columns_of_page(line, parser)?;
         let mut attributes = PageAttributes::named(parser.page(url)?);
-        attributes.spam = flag(spam, "spam")?;
-        attributes.clicks = count(clicks, "clicks", MAX_CLICKS)?;
-        let max = u64::from(MAX_UNCRAWLED_OUTLINKS);
-        let uncrawled = count(uncrawled, "uncrawled_outlinks", max)?.map(u32::try_from);
+        attributes.spam = parser.field("spam", flag(spam, "spam"));
+        attributes.clicks = parser.field("clicks", count(clicks, "clicks", MAX_CLICKS));
+        let (name, max) = ("uncrawled_outlinks", u64::from(MAX_UNCRAWLED_OUTLINKS));
+        let uncrawled = parser.field(name, count(uncrawled, name, max));
+        let uncrawled = uncrawled.map(u32::try_from);
         if let Some(Ok(uncrawled)) = uncrawled {
             attributes.uncrawled_outlinks = UncrawledOutlinks::Given(uncrawled);
         }
         Ok(Event::Page(attributes))
     }
+}
+
+/// Splits a line into its `N` columns. The page in the first column exists, even if the number of columns is wrong.
+fn columns_of_page<'a, const N: usize>(
+    line: &'a str,
+    parser: &mut PieceParser,
+) -> Result<[&'a str; N], Fault> {
+    columns(line).inspect_err(|_| {
+        let _ = parser.page(line.split('\t').next().unwrap_or_default());
+    })
 }
 
 /// Parses a column that is 0 or 1; an empty one is absent.

@@ -1,7 +1,7 @@
 use super::*;
 use crate::ingest::interner::Interner;
 use crate::ingest::location::{Location, SiteMode, UrlRules, parse};
-use crate::ingest::summary::{DropReason, ReadSummary};
+use crate::ingest::summary::{DropReason, Position, ReadSummary};
 
 fn at(url: &str) -> Location {
     parse(url, SiteMode::Host.with(UrlRules::Whatwg)).unwrap()
@@ -88,6 +88,16 @@ fn bad_lines_of_pages() {
         ("", RejectReason::Columns),
         ("\t0\t0", RejectReason::Columns),
         ("\t0\t0\t0\t0", RejectReason::Columns),
+    ] {
+        let line = format!("http://a.example/{rest}");
+        assert_eq!(attributes(&line), Err(reason), "{line:?}");
+    }
+    assert_eq!(attributes("x\t0\t0\t0"), Err(RejectReason::RelativeUrl));
+}
+
+#[test]
+fn bad_attributes_of_pages_count_as_absent() {
+    for (rest, reason) in [
         ("\t2\t0\t0", RejectReason::WrongType),
         ("\ttrue\t0\t0", RejectReason::WrongType),
         ("\t0\tx\t0", RejectReason::WrongType),
@@ -97,8 +107,15 @@ fn bad_lines_of_pages() {
         ("\t0\t1e400\t0", RejectReason::NumberTooLarge),
         ("\t0\t0\t1000001", RejectReason::NumberTooLarge),
     ] {
+        let mut parser =
+            PieceParser::new(SiteMode::Host.with(UrlRules::Whatwg), Interner::default());
         let line = format!("http://a.example/{rest}");
-        assert_eq!(attributes(&line), Err(reason), "{line:?}");
+        let event = PagesTsv.read(&line, &mut parser);
+        parser.add(Position::Line(1), event, line.as_bytes());
+        assert_eq!(parser.summary.bad_fields, [(reason, 1)].into(), "{line:?}");
+        assert!(matches!(
+            &parser.events[..],
+            [(_, Event::BadField(_)), (_, Event::Page(_))]
+        ));
     }
-    assert_eq!(attributes("x\t0\t0\t0"), Err(RejectReason::RelativeUrl));
 }

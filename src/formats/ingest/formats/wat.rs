@@ -28,6 +28,7 @@ use crate::ingest::formats::archive::{
 };
 use crate::ingest::formats::json_lines::{decode_string, wrong_type};
 use crate::ingest::interner::UrlNumber;
+use crate::ingest::kind::KindEvidence;
 use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::Event;
 use crate::ingest::sniff::DetectedFormat;
@@ -154,20 +155,27 @@ fn capture_of(
             "a response must have a WARC-Target-URI",
         )
     })?;
-    let time = text(header.date, "WARC-Date")?;
+    let mut optional = |name, raw| parser.field(name, text(raw, name));
+    let time = optional("WARC-Date", header.date);
     let digest = match answer {
-        Answer::Crawled => match text(header.digest, "WARC-Payload-Digest")? {
-            Some(digest) => Some(digest),
-            None => text(response.digest, "Entity-Digest")?,
-        },
+        Answer::Crawled => optional("WARC-Payload-Digest", header.digest)
+            .or_else(|| optional("Entity-Digest", response.digest)),
         _ => None,
     };
+    let mime = first_text(response.headers.0.mime, "Content-Type")
+        .ok()
+        .flatten();
     let fetch = Fetch {
         url: &url,
         answer,
         time: time.as_deref(),
         digest: digest.as_deref(),
         location: location.as_deref(),
+        kind: KindEvidence {
+            mime: mime.as_deref(),
+            status: Some(status),
+            ..KindEvidence::default()
+        },
     };
     let mut record = match fetch.record(parser)? {
         Ok(record) => record,
@@ -176,11 +184,11 @@ fn capture_of(
     if answer != Answer::Crawled {
         return Ok(Ok(Event::Record(record)));
     }
-    let Some(Object(html)) = &response.html else {
+    let Some(Object(html)) = response.html.as_ref().filter(|_| !record.is_resource()) else {
         mark_crawled(&mut record);
         return Ok(Ok(Event::Record(record)));
     };
-    let base = text(html.head.0.base, "Base")?;
+    let base = parser.field("Base", text(html.head.0.base, "Base"));
     let source = LinkSource {
         url: &url,
         base: base.as_deref(),
@@ -190,8 +198,9 @@ fn capture_of(
         encoding: None,
     };
     let mut links = PageLinks::new(record.url, &source, parser);
-    add_links(html, &mut links)?;
-    let canonical = canonical(html)?;
+    let is_read = add_links(html, &mut links);
+    links.parser.field("Links", is_read);
+    let canonical = links.parser.field("Link", canonical(html));
     links.finish(canonical.as_deref(), &mut record);
     Ok(Ok(Event::Record(record)))
 }
@@ -398,6 +407,8 @@ objects! {
 struct Headers<'a> {
     /// A string, or a list of strings if the header occurred several times.
     location: Raw<'a>,
+    /// `Content-Type`, likewise.
+    mime: Raw<'a>,
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Headers<'a> {
@@ -411,18 +422,22 @@ impl<'de: 'a, 'a> Deserialize<'de> for Headers<'a> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut location = None;
+                let mut headers = Headers::default();
                 // Raw, since ignored names may contain unpaired surrogates.
                 while let Some(name) = map.next_key::<&RawValue>()? {
-                    let name = decode_string(name.get());
-                    if name.is_some_and(|name| name.eq_ignore_ascii_case("location")) {
-                        let given: Raw<'de> = map.next_value()?;
-                        location = location.or(given);
+                    let name = decode_string(name.get()).unwrap_or_default();
+                    let value = if name.eq_ignore_ascii_case("location") {
+                        &mut headers.location
+                    } else if name.eq_ignore_ascii_case("content-type") {
+                        &mut headers.mime
                     } else {
                         map.next_value::<IgnoredAny>()?;
-                    }
+                        continue;
+                    };
+                    let given: Raw<'de> = map.next_value()?;
+                    *value = value.or(given);
                 }
-                Ok(Headers { location })
+                Ok(headers)
             }
         }
         deserializer.deserialize_map(HeadersVisitor)

@@ -81,12 +81,15 @@ class Bank:
         name: str | None = None,
         as_of: str | float | date | datetime | None = None,
         sites: _Path | None = None,
+        columns: str | None = None,
+        truncated: Literal["refuse", "keep"] = "refuse",
         max_rejects: float = 1.0,
         max_loss: float = 20.0,
         rejects: _Path | None = None,
         dry_run: bool = False,
         again: bool = False,
         learn_from_bulk: bool = False,
+        allow_private: bool = False,
         memory: int = ...,
         wait: bool = False,
     ) -> answers.IngestReport:
@@ -99,6 +102,9 @@ class Bank:
         With `snapshot` the batch is the whole state: crawled pages without a record become gone. Bad
         records are omitted, counted and listed in a file. `memory`, in bytes, limits what is sorted outside
         of files.
+
+        `columns` says which columns of a table are which fields, such as `"url=Source,outlinks=Destination"`. With
+        `truncated="keep"`, the records of a truncated file before its end are taken.
 
         Fails with `RefusedError` if too many records are bad (`max_rejects`, in per cent), or if the batch
         would remove too much of the bank (`max_loss`, in per cent).

@@ -10,12 +10,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import NotRequired
 
-AbsentReason = Literal["gone", "spam", "unlinked", "alias", "not-in-bank", "no-url"]
+AbsentReason = Literal["gone", "spam", "unlinked", "alias", "resource", "not-in-bank", "no-url"]
 """Reason why an entry of a list is not a live page."""
-
-
-AliasBy = Literal["redirect", "canonical"]
-"""The declaration that makes a page an alias of another one."""
 
 
 AttributeSource = Literal["page", "site"]
@@ -30,7 +26,12 @@ ByPolicy = Literal["pin", "max-changes"]
 """Policy that puts a page on a list independently of the method."""
 
 
-Cause = Literal["gone", "unlinked", "alias", "spam", "not-crawled", "not-in-bank", "new-page", "revived", "spam-cleared", "became-crawled", "not-listed", "parameters", "policy", "no-links", "became-hub", "replaced-by-hub", "replaces-hub", "became-authority", "was-authority", "outranked", "outranks", "links-lost", "links-gained", "pages-taken", "pages-released", "region-weakened", "region-strengthened", "no-core", "covered", "uncovered", "fewer-seats", "more-seats", "no-value", "gained-value", "outweighed", "outweighs", "shifted", "reordered"]
+CanonicalEvidence = Literal["same-content", "leads-back", "not-fetched", "other-site", "named-by-many"]
+"""What a canonical link says of the contents of two pages. If several reasons speak against it, the first
+counts."""
+
+
+Cause = Literal["gone", "unlinked", "alias", "resource", "spam", "not-crawled", "not-in-bank", "new-page", "revived", "spam-cleared", "became-crawled", "not-listed", "parameters", "policy", "no-links", "became-hub", "replaced-by-hub", "replaces-hub", "became-authority", "was-authority", "outranked", "outranks", "links-lost", "links-gained", "pages-taken", "pages-released", "region-weakened", "region-strengthened", "no-core", "covered", "uncovered", "fewer-seats", "more-seats", "no-value", "gained-value", "outweighed", "outweighs", "shifted", "reordered"]
 """Why a seed was gained, lost or moved. *First* and *second* are the two refreshes. A page is *eligible* for
 a refresh if it is crawled or, for cores with `--pages all`, known; for cores without `--keep-spam` and over
 the web it must not be spam. If several causes apply, the first is reported."""
@@ -68,11 +69,11 @@ Hits = Literal["converged", "classic"]
 """The variant of HITS that ranks the graph; `src/guide/cores.md` has the rules."""
 
 
-IneligibleReason = Literal["spam", "gone", "not-crawled", "unlinked", "alias", "excluded", "no-links"]
+IneligibleReason = Literal["spam", "gone", "not-crawled", "unlinked", "alias", "resource", "excluded", "no-links"]
 """Why a page was not eligible for a refresh."""
 
 
-LineState = Literal["alive", "spam", "gone", "alias", "unlinked", "not-in-bank", "duplicate", "invalid-url"]
+LineState = Literal["alive", "spam", "gone", "alias", "resource", "unlinked", "not-in-bank", "duplicate", "invalid-url"]
 """State of a line of the list."""
 
 
@@ -96,7 +97,11 @@ NotAdded = Literal["too-few-links", "max-hubs", "core-size", "growth-ended"]
 """Why a candidate was not added to a core."""
 
 
-PageState = Literal["known", "crawled", "gone", "unlinked", "alias"]
+PageKind = Literal["resource", "document", "page"]
+"""What the answer to a fetch is. Of several at the same time the greatest counts."""
+
+
+PageState = Literal["known", "crawled", "gone", "unlinked", "alias", "resource"]
 """The state of a page."""
 
 
@@ -108,7 +113,7 @@ Pick = Literal["best", "stable"]
 """The hub of a core that becomes the seed."""
 
 
-PinRejection = Literal["unknown", "gone", "alias", "excluded"]
+PinRejection = Literal["unknown", "gone", "alias", "resource", "document", "excluded"]
 """Why a pinned page is not a seed."""
 
 
@@ -125,7 +130,7 @@ RefusalReason = Literal["loss", "bad-records", "empty-snapshot", "unreadable-inp
 """Why a batch was refused."""
 
 
-RejectionReason = Literal["max-per-site", "max-per-domain", "exclude", "only", "exclude-from-graph", "min-quality", "max-failures", "rest", "min-hubs", "min-authorities", "min-hub-sites", "max-changes"]
+RejectionReason = Literal["max-per-site", "max-per-domain", "exclude", "only", "exclude-from-graph", "min-quality", "max-failures", "rest", "min-hubs", "min-authorities", "min-hub-sites", "max-changes", "document"]
 """Why a page that a method selected is not a seed."""
 
 
@@ -141,7 +146,7 @@ Share = Literal["pages", "value", "pagerank", "quality"]
 """The weight by which a total of seeds is distributed over sites."""
 
 
-ShortageReason = Literal["no-link-left", "no-page-left", "no-value-left", "not-positive", "max-changes"]
+ShortageReason = Literal["no-links", "no-link-left", "no-page-left", "no-value-left", "not-positive", "max-changes"]
 """Why a list has fewer seeds than requested."""
 
 
@@ -206,16 +211,14 @@ class AliasCounts(TypedDict):
     ended: int
     """Aliases that became pages or gone."""
     cut: int
-    """Aliases that now lead nowhere: in a circle, or over more than five others."""
+    """Aliases that now lead nowhere: in a circle, or over more than twenty others."""
 
 
 class AliasView(TypedDict):
     """Target of an alias."""
 
     to: str
-    """Page that it redirects to, or names as canonical."""
-    by: AliasBy
-    """Whether it is a redirect or a canonical link."""
+    """Page that it redirects to."""
     resolves_to: NotRequired[str]
     """Page at the end of the chain of aliases, for which links to this alias count. Absent if the chain is
     circular or too long."""
@@ -325,6 +328,8 @@ class BatchCounts(TypedDict):
     """Records rejected."""
     superseded: int
     """Records superseded by another record of the batch for the same URL."""
+    truncated: int
+    """Truncated inputs whose complete records were read."""
     dropped_outlinks: int
     """Outlinks dropped because they are not http or https URLs."""
     new_pages: int
@@ -333,6 +338,8 @@ class BatchCounts(TypedDict):
     """Pages that became crawled."""
     became_gone: int
     """Pages that became gone."""
+    became_resources: int
+    """URLs that became resources."""
     changed: int
     """Pages whose links, state or attributes changed, including new pages."""
     links_added: int
@@ -418,6 +425,30 @@ class ByFetches(TypedDict):
     """All pages are fetched and count."""
     of_crawled: GatheredView
     """Uncrawled pages are neither fetched nor counted."""
+
+
+class CanonicalCounts(TypedDict):
+    """Number of pages with a canonical link, by what it says of the contents of both pages."""
+
+    same_content: int
+    """Both have the same content."""
+    leads_back: int
+    """The canonical page leads back to the page."""
+    not_fetched: int
+    """The canonical page was not fetched."""
+    other_site: int
+    """The canonical page is on another site."""
+    named_by_many: int
+    """More than 10 pages name the same canonical page."""
+
+
+class CanonicalView(TypedDict):
+    """Canonical page of a page."""
+
+    to: str
+    """Page that it names as canonical."""
+    evidence: CanonicalEvidence
+    """What this says of the contents of both pages."""
 
 
 class Claim(TypedDict):
@@ -1424,9 +1455,9 @@ class Failures(TypedDict):
     status: FetchStatus
     """The result of the last one."""
     count: int
-    """Their number."""
+    """The number of half-days (UTC) with one, at most 64."""
     since: int
-    """The time of the first one, in seconds since 1970 (UTC)."""
+    """The start of the first of these half-days, in seconds since 1970 (UTC); `last` if there is only one."""
     last: int
     """The time of the last one, in seconds since 1970 (UTC)."""
 
@@ -1591,6 +1622,15 @@ class History(TypedDict):
     """Last refused batch; `null` if no batch was refused, or if a batch with its name was accepted later."""
 
 
+class HtmlPages(TypedDict):
+    """HTML pages that were searched for links."""
+
+    searched: int
+    """Their number."""
+    with_links: int
+    """The number of those that have a link to another page."""
+
+
 class ImageCheck(TypedDict):
     """The comparison of the graph image with the tables."""
 
@@ -1637,7 +1677,7 @@ class IngestReport(TypedDict):
     rejects_file: Union[str, None]
     """The file that lists bad and stale records; `null` if there are none."""
     rejects_listed: int
-    """Number of bad records listed there: at most the first 100,000. All are counted."""
+    """Number of bad records and fields listed there: at most the first 100,000. All are counted."""
     seconds: float
     """Elapsed time, in seconds."""
     blocked: NotRequired[BlockedCounts]
@@ -1666,6 +1706,8 @@ class LastBatch(TypedDict):
     """Number of records read, including rejected ones."""
     rejected: int
     """Number of rejected records."""
+    truncated: int
+    """Truncated inputs whose complete records were read."""
     stale: int
     """Number of stale records: skipped, because their pages were fetched later."""
     failed: int
@@ -1673,8 +1715,8 @@ class LastBatch(TypedDict):
     failing: int
     """Number of pages whose last fetch failed, after the batch."""
     rejects_file: Union[str, None]
-    """List of rejected and stale records in the bank's folder; `null` if there are none, the user named another
-    file, or the list was removed."""
+    """List of bad and stale records in the bank's folder; `null` if there are none, the user named another file,
+    or the list was removed."""
 
 
 class LearnedCounts(TypedDict):
@@ -1773,8 +1815,9 @@ class ListComparison(TypedDict):
 
 class ListCounts(TypedDict):
     """Counts of the lines and pages of a list. Each line is a page, a duplicate, or an invalid URL: `lines` =
-    `pages` + `duplicates` + `invalid_urls`. Each page is one of `alive`, `spam`, `gone`, `alias`, `unlinked` and
-    `not_in_bank`; and each that is in the bank is one of `seeds`, `covered`, `near_core` and `not_covered`."""
+    `pages` + `duplicates` + `invalid_urls`. Each page is one of `alive`, `spam`, `gone`, `alias`, `resource`,
+    `unlinked` and `not_in_bank`; and each that is in the bank is one of `seeds`, `covered`, `near_core` and
+    `not_covered`."""
 
     lines: int
     """Lines with a URL, including duplicates and invalid ones, without empty lines and comments."""
@@ -1792,6 +1835,8 @@ class ListCounts(TypedDict):
     """Gone pages."""
     alias: int
     """Aliases of other pages."""
+    resource: int
+    """Resources."""
     unlinked: int
     """Pages without links to them and without a record."""
     not_in_bank: int
@@ -2191,7 +2236,9 @@ class PageFacts(TypedDict):
     site: str
     """Site of the page."""
     state: PageState
-    """Known, crawled, gone, unlinked (no page links to it any more), or an alias."""
+    """Known, crawled, gone, unlinked (no page links to it any more), an alias or a resource."""
+    kind: PageKind
+    """What the answer to its last fetch is; a page in all states but crawled and resource."""
     spam: bool
     """Spam mark of the page, or else of its site."""
     spam_source: Union[AttributeSource, None]
@@ -2225,12 +2272,20 @@ class PageFacts(TypedDict):
     """Result for it in the last refresh of each plan, by plan name."""
     alias: NotRequired[AliasView]
     """Target of the alias; absent for any other page."""
+    canonical: NotRequired[CanonicalView]
+    """Page that it names as canonical; absent if it names none."""
+    changed: NotRequired[int]
+    """Last time at which the content is known to have changed, from a sitemap, a feed or a record, in seconds
+    since 1970 (UTC); absent if none is known. After the last fetch, the page is due."""
     failures: NotRequired[Failures]
     """Fetches that failed since then; absent if none did."""
     last_seen: NotRequired[SeenInBatch]
     """Last batch with a record for the page; absent for a page known only from links."""
     origin: NotRequired[FetchOrigin]
     """Seed, linking page and depth of the last fetch attributed to a seed; absent if there was no such fetch."""
+    stated_earlier: NotRequired[dict[str, int]]
+    """Fields that the last fetch did not state, with the times of the fetches that did, in seconds since 1970
+    (UTC); absent if there are none."""
     yields: NotRequired[PageYield]
     """What its fetches after the first brought; absent if it was not fetched twice."""
 
@@ -2834,11 +2889,15 @@ class PolicyView(TypedDict):
     """Number of pinned seeds."""
     rejected: dict[str, int]
     """Number of rejections by each policy. By cores: cores whose best hub was rejected, or that gave no seed. By
-    cover: pages rejected by caps, and all pages with too many failed fetches."""
+    cover: pages rejected by caps, and all documents and pages with too many failed fetches."""
     changes: NotRequired[ListChanges]
     """Difference from the previous list, if changes are limited and there is a previous list."""
     rejected_pins: NotRequired[list[RejectedPin]]
     """Pinned pages that are not seeds."""
+    unreachable: NotRequired[dict[str, int]]
+    """The unreachable sites: no fetch of any of their pages had an answer on the last three or more days with
+    fetches, so `max-failures` rejects all of their pages. With the number of their crawled pages; at most the 20
+    sites with the most pages."""
 
 
 class RandomDepth(TypedDict):
@@ -2879,6 +2938,12 @@ class ReadSummary(TypedDict):
     """Pages of web archives whose content was not, or only partly, read, by reason."""
     rejects: dict[str, int]
     """Rejected records by reason."""
+    bad_fields: dict[str, int]
+    """Fields of accepted records that cannot be read and count as absent, by reason."""
+    truncated: int
+    """Truncated inputs whose complete records were read."""
+    html: HtmlPages
+    """Pages of web archives whose HTML was searched for links, and how many of them have links."""
     dropped_outlinks: dict[str, int]
     """Outlinks of accepted records that were dropped, by reason."""
     duplicate_outlinks: int
@@ -3394,6 +3459,8 @@ class SeedStates(TypedDict):
     """Gone."""
     alias: int
     """Aliases of other pages."""
+    resource: int
+    """Resources."""
     unlinked: int
     """Without links to them and without a record."""
     forgotten: int
@@ -3655,6 +3722,10 @@ class SitePageCounts(TypedDict):
     """Crawled pages."""
     gone: int
     """Gone pages."""
+    documents: int
+    """Documents among the crawled pages."""
+    resources: int
+    """Resources, which are no pages."""
     aliases: int
     """Aliases."""
     unlinked: int
@@ -3741,6 +3812,10 @@ class Status(TypedDict):
     """Crawled pages."""
     gone: int
     """Gone pages."""
+    documents: int
+    """Documents among the crawled pages, which are never seeds."""
+    resources: int
+    """Resources, which are no pages."""
     spam: int
     """Known and crawled pages with the spam mark."""
     intra_links: int
@@ -3771,6 +3846,8 @@ class Status(TypedDict):
     """Bytes on disk, by table."""
     balance: NotRequired[Balance]
     """How evenly the sites of a cluster bank are divided; `null` for a bank in one database, or without pages."""
+    canonical: NotRequired[CanonicalCounts]
+    """Pages with a canonical link; `null` if they were not counted."""
     parts: NotRequired[int]
     """Number of databases of a cluster bank; `null` for a bank in one database."""
     refused: NotRequired[RefusedBatch]

@@ -1,4 +1,4 @@
-//! Aliases: pages that redirect to another page or name another page as canonical.
+//! Aliases: pages that redirect to another page.
 //!
 //! All other tables contain resolved links: a link to an alias is stored as a link to the end of its
 //! chain, and no link starts or ends at an alias. This module stores the difference to the reported links,
@@ -13,17 +13,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::tables::codec::Malformed;
 use crate::tables::table::{Value, record_values};
-use seedbank_algorithms::page::{AliasBy, PageId};
+use seedbank_algorithms::page::PageId;
 
 /// The maximum length of a chain of aliases. A longer chain or a loop has no end, and links to it are
 /// ignored.
-pub const MAX_CHAIN: usize = 5;
+pub const MAX_CHAIN: usize = 20;
 
 /// The alias record of a page; most pages have none.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum AliasRecord {
-    /// The page is an alias. It has no links, and no links lead to it.
-    Alias(Alias),
+    /// The page redirects to this page: perhaps another alias, never itself. It has no links, and no links lead to it.
+    Alias(PageId),
     /// The page links to aliases.
     Links(AliasLinks),
 }
@@ -32,21 +32,12 @@ impl AliasRecord {
     /// Iterates over the pages that the record refers to, with the kind of reference.
     pub fn references(&self) -> impl Iterator<Item = (PageId, AliasReference)> + '_ {
         let (one, several) = match self {
-            Self::Alias(alias) => (Some((alias.to, AliasReference::Alias)), [].as_slice()),
+            Self::Alias(to) => (Some((*to, AliasReference::Alias)), [].as_slice()),
             Self::Links(links) => (None, links.aliases.as_slice()),
         };
         let several = several.iter().map(|alias| (*alias, AliasReference::Link));
         one.into_iter().chain(several)
     }
-}
-
-/// The target of an alias.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub struct Alias {
-    /// The page that it redirects to or names: perhaps another alias, never itself.
-    pub to: PageId,
-    /// Whether a redirect or a canonical link makes it an alias.
-    pub by: AliasBy,
 }
 
 /// The difference between the reported and the resolved links of a page.

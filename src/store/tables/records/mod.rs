@@ -69,6 +69,10 @@ pub struct Counters {
     pub crawled: u64,
     /// Gone pages.
     pub gone: u64,
+    /// Documents among the crawled pages.
+    pub documents: u64,
+    /// Resources, which are no pages.
+    pub resources: u64,
     /// Known and crawled pages with the spam mark.
     pub spam: u64,
     /// Intra-site links.
@@ -122,6 +126,10 @@ pub struct SiteRecord {
     pub crawled: u32,
     /// Gone pages.
     pub gone: u32,
+    /// Documents among the crawled pages.
+    pub documents: u32,
+    /// Resources, which are no pages.
+    pub resources: u32,
     /// Known and crawled pages with the spam mark.
     pub spam: u32,
     /// Crawled pages with a content digest: `n` of P_uniq.
@@ -176,6 +184,8 @@ pub struct BatchCounts {
     pub rejected: u64,
     /// Records superseded by another record of the batch for the same URL.
     pub superseded: u64,
+    /// Truncated inputs whose complete records were read.
+    pub truncated: u64,
     /// Outlinks dropped because they are not http or https URLs.
     pub dropped_outlinks: u64,
     /// Pages that are new to the bank.
@@ -184,6 +194,8 @@ pub struct BatchCounts {
     pub became_crawled: u64,
     /// Pages that became gone.
     pub became_gone: u64,
+    /// URLs that became resources.
+    pub became_resources: u64,
     /// Pages whose links, state or attributes changed, including new pages.
     pub changed: u64,
     /// Links added.

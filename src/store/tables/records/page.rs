@@ -7,7 +7,7 @@ use super::{BatchId, Hash128};
 use crate::tables::codec::{self, Malformed};
 use crate::tables::table::{Value, record_values};
 use seedbank_algorithms::fetch_status::FetchStatus;
-use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::page::{PageId, PageKind};
 
 /// The state of a page.
 #[derive(
@@ -25,9 +25,10 @@ pub enum PageState {
     /// keeps the record, so that the page gets the same id when a link returns, and so that the evidence
     /// of earlier refreshes keeps its URL.
     Unlinked,
-    /// An alias: it redirects to another page or names another page as canonical. It does not count as a
-    /// page.
+    /// An alias: it redirects to another page. It does not count as a page.
     Alias,
+    /// A resource, such as a script or an image: it was fetched, and does not count as a page.
+    Resource,
 }
 
 impl PageState {
@@ -46,6 +47,7 @@ impl PageState {
             Self::Gone => "gone",
             Self::Unlinked => "unlinked",
             Self::Alias => "alias",
+            Self::Resource => "resource",
         }
     }
 }
@@ -82,15 +84,22 @@ pub struct PageRecord {
     pub quality: Option<u16>,
     /// The time of the last fetch, in seconds since 1970 (UTC); `None` if it is not known.
     pub fetched: Option<u64>,
+    /// What the last answer that said so is; a page in all states but crawled and resource.
+    pub kind: PageKind,
+    /// The page that this one names as canonical, never itself; `None` if it names none.
+    pub canonical: Option<PageId>,
+    /// The last time, in seconds since 1970 (UTC), at which the content is known to have changed; `None` if none is known.
+    pub changed: Option<u64>,
     /// The fields whose times are not plain from `fetched` ([`PageField`]), ascending, each with the seconds from its
-    /// time to `fetched`. Empty for nearly every page.
+    /// time to `fetched`. For nearly every page empty, or with a mark alone.
     pub earlier: Vec<(PageField, u64)>,
 }
 
 /// A field of a page with a time: that of the latest record that states it.
 ///
 /// Unless [`PageRecord::earlier`] says otherwise, the time of a field with a value is that of the last fetch, a field
-/// without one was never stated, and links of crawled pages and aliases were.
+/// without a value was never stated, and the links and the kind of a fetched page were stated by its last fetch. A record
+/// with links states the canonical page too, or that there is none.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum PageField {
     /// Links.
@@ -105,53 +114,113 @@ pub enum PageField {
     UncrawledOutlinks,
     /// The page's own quality.
     Quality,
+    /// The kind. A kind that no record stated is earlier than all times.
+    Kind,
+    /// The canonical page.
+    Canonical,
     /// The last time that the page was gone, which cleared all earlier fields.
     Gone,
+    /// Marks a page whose last fetch has the time of its batch, since its record had none.
+    Undated,
     /// Marks a fetched page whose links no record stated.
     NoOutlinks,
 }
 
 impl PageField {
     /// The fields that have a time.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Outlinks,
         Self::Digest,
         Self::Spam,
         Self::Clicks,
         Self::UncrawledOutlinks,
         Self::Quality,
+        Self::Kind,
+        Self::Canonical,
         Self::Gone,
     ];
 }
 
+impl PageField {
+    /// Returns the name of the field in records, or of what is marked.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Outlinks => "outlinks",
+            Self::Digest => "digest",
+            Self::Spam => "spam",
+            Self::Clicks => "clicks",
+            Self::UncrawledOutlinks => "uncrawled_outlinks",
+            Self::Quality => "quality",
+            Self::Kind => "kind",
+            Self::Canonical => "canonical",
+            Self::Gone => "gone",
+            Self::Undated => "undated",
+            Self::NoOutlinks => "no_outlinks",
+        }
+    }
+}
+
 impl PageRecord {
+    /// Returns the fields that were stated before the last fetch, with their times.
+    pub fn stated_earlier(&self) -> impl Iterator<Item = (PageField, u64)> {
+        let fields = PageField::ALL.into_iter();
+        fields
+            .filter_map(|field| Some((field, self.time_of(field)?)))
+            .filter(|(_, at)| self.fetched > Some(*at))
+    }
+
     /// Returns the time of a field; `None` if no record stated it, or if the page was never fetched.
     #[must_use]
     pub fn time_of(&self, field: PageField) -> Option<u64> {
         let fetched = self.fetched?;
         match self.earlier.iter().find(|(of, _)| *of == field) {
-            Some((_, seconds)) => Some(fetched.saturating_sub(*seconds)),
+            Some((_, seconds)) => fetched.checked_sub(*seconds),
+            None if field == PageField::Canonical => self.time_of(PageField::Outlinks),
             None => self.is_plain(field).then_some(fetched),
         }
     }
 
-    /// Sets the time of each field. All other attributes have their final values.
-    pub fn set_times(&mut self, time: impl Fn(PageField) -> Option<u64>) {
+    /// Returns whether a record stated the field, perhaps that it has no value.
+    #[must_use]
+    pub fn is_stated(&self, field: PageField) -> bool {
+        self.is_plain(field) || self.earlier.iter().any(|(of, _)| *of == field)
+    }
+
+    /// Returns whether no record stated the links of the page.
+    #[must_use]
+    pub fn has_no_outlinks(&self) -> bool {
+        self.earlier.last() == Some(&(PageField::NoOutlinks, 0))
+    }
+
+    /// Sets the time of each field, and whether the last fetch has that of its batch. All other attributes have their final
+    /// values.
+    pub fn set_times(&mut self, is_undated: bool, time: impl Fn(PageField) -> Option<u64>) {
         self.earlier.clear();
         let Some(fetched) = self.fetched.filter(|_| self.state != PageState::Gone) else {
+            if self.fetched.is_none() {
+                // Without a time, but it wins over earlier fetches.
+                let fields = PageField::ALL.into_iter();
+                let removed = fields.filter(|of| time(*of).is_some() && !self.is_plain(*of));
+                self.earlier = removed.map(|of| (of, 0)).collect();
+            }
             return;
         };
         for field in PageField::ALL {
-            let is_plain = self.is_plain(field);
-            match time(field) {
-                Some(at) if !is_plain || at != fetched => {
-                    self.earlier.push((field, fetched.saturating_sub(at)));
-                }
-                None if is_plain && field == PageField::Outlinks => {
-                    self.earlier.push((PageField::NoOutlinks, 0));
-                }
-                _ => {}
+            let plain = match field {
+                PageField::Canonical => time(PageField::Outlinks),
+                _ => self.is_plain(field).then_some(fetched),
+            };
+            match (time(field), field) {
+                (at, _) if at == plain => {}
+                (Some(at), _) => self.earlier.push((field, fetched.saturating_sub(at))),
+                (None, PageField::Outlinks) => self.earlier.push((PageField::NoOutlinks, 0)),
+                (None, PageField::Kind) => self.earlier.push((field, fetched.saturating_add(1))),
+                (None, _) => {}
             }
+        }
+        if is_undated {
+            self.earlier.push((PageField::Undated, 0));
         }
         self.earlier.sort_unstable();
     }
@@ -159,19 +228,30 @@ impl PageRecord {
     /// Whether a field without an entry in `earlier` was stated at the time of the last fetch.
     fn is_plain(&self, field: PageField) -> bool {
         match field {
-            PageField::Outlinks => {
-                let has_none = (PageField::NoOutlinks, 0);
-                matches!(self.state, PageState::Crawled | PageState::Alias)
-                    && self.earlier.last() != Some(&has_none)
-            }
+            PageField::Outlinks => self.was_answered() && !self.has_no_outlinks(),
+            PageField::Kind => self.was_answered(),
             PageField::Digest => self.digest.is_some(),
             PageField::Spam => self.spam_given.is_some(),
             PageField::Clicks => self.clicks > 0,
             PageField::UncrawledOutlinks => self.uncrawled_given.is_some(),
             PageField::Quality => self.quality_given.is_some(),
             PageField::Gone => self.state == PageState::Gone,
-            PageField::NoOutlinks => false,
+            PageField::Canonical | PageField::Undated | PageField::NoOutlinks => false,
         }
+    }
+
+    /// Returns whether the last fetch found content, or a redirect.
+    const fn was_answered(&self) -> bool {
+        matches!(
+            self.state,
+            PageState::Crawled | PageState::Alias | PageState::Resource
+        )
+    }
+
+    /// Returns whether the page is a crawled document.
+    #[must_use]
+    pub fn is_document(&self) -> bool {
+        self.state == PageState::Crawled && self.kind == PageKind::Document
     }
 
     /// Creates the record of a forgotten page, which only keeps its id for evidence that refers to it.
@@ -204,6 +284,9 @@ impl PageRecord {
             quality_given: None,
             quality: None,
             fetched: None,
+            kind: PageKind::Page,
+            canonical: None,
+            changed: None,
             earlier: Vec::new(),
         }
     }
@@ -256,52 +339,92 @@ impl SiteDefaults {
     }
 }
 
-/// The failed fetches of a page after its last fetch that did not fail.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+/// The seconds of a half-day.
+const HALF_DAY: u64 = 43_200;
+
+/// The failed fetches of a page after its last fetch that did not fail, by half-days (UTC) that have one.
+///
+/// They follow from the times of all fetches, in whatever order these arrive: the half-day of the last failed fetch counts,
+/// and every earlier one with a failed fetch that is later than the half-day of the last fetch that did not fail.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Failures {
-    /// The result of the last one.
+    /// The result of the last one; of several in one second the greatest.
     pub status: FetchStatus,
-    /// Their number.
-    #[schemars(range(min = 1))]
-    pub count: u32,
-    /// The time of the first one, in seconds since 1970 (UTC).
-    pub since: u64,
+    /// The half-days with a failed fetch: bit 0 is that of the last one, bit n the n-th before it. Earlier ones do not count.
+    pub half_days: u64,
     /// The time of the last one, in seconds since 1970 (UTC).
     pub last: u64,
 }
 
 impl Failures {
-    /// Returns those after a fetch that did not fail. If it was between the first and the last one, only
-    /// the last one is certainly later than it.
+    /// The maximum number of half-days.
+    pub const MAX_COUNT: u32 = u64::BITS;
+
+    /// Creates one from its time, in seconds since 1970.
     #[must_use]
-    pub const fn after(self, answered: u64) -> Option<Self> {
-        if self.last <= answered {
-            None
-        } else if self.since <= answered {
-            Some(Self {
-                count: 1,
-                since: self.last,
-                ..self
-            })
-        } else {
-            Some(self)
+    pub const fn at(status: FetchStatus, last: u64) -> Self {
+        Self {
+            status,
+            half_days: 1,
+            last,
         }
     }
 
-    /// Returns these and later ones. At the same second the fetch is the same one, and the given result
-    /// replaces the stored one; older ones are already counted, or are stale.
+    /// Returns the number of half-days.
     #[must_use]
-    pub fn and(self, later: Self) -> Self {
-        let more = match later.since {
-            since if since > self.last => later.count,
-            _ if later.last > self.last => 1,
-            _ => 0,
+    pub const fn count(self) -> u32 {
+        self.half_days.count_ones()
+    }
+
+    /// Returns the number of days (UTC) with one.
+    #[must_use]
+    pub fn days(self) -> usize {
+        let mut days: Vec<u64> = self
+            .earlier()
+            .chain([self.last])
+            .map(|time| time / (2 * HALF_DAY))
+            .collect();
+        days.dedup();
+        days.len()
+    }
+
+    /// Returns the starts of the half-days before the last one, ascending, in seconds since 1970.
+    pub fn earlier(self) -> impl Iterator<Item = u64> {
+        let last = self.last / HALF_DAY;
+        let bits = (1..u64::from(u64::BITS)).rev();
+        bits.filter(move |bit| self.half_days >> bit & 1 == 1)
+            .map(move |bit| last.saturating_sub(bit) * HALF_DAY)
+    }
+
+    /// Returns the start of the first half-day, in seconds since 1970; if there is only one, the time of the last fetch.
+    #[must_use]
+    pub fn since(self) -> u64 {
+        self.earlier().next().unwrap_or(self.last)
+    }
+
+    /// Returns those after a fetch that did not fail.
+    #[must_use]
+    pub fn after(self, answered: u64) -> Option<Self> {
+        let between = (self.last / HALF_DAY).saturating_sub(answered / HALF_DAY);
+        let kept = u32::try_from(between).unwrap_or(u32::MAX).max(1);
+        // The bits below `kept` are later half-days than that of the fetch.
+        let half_days = self.half_days & 1_u64.checked_shl(kept).map_or(u64::MAX, |bit| bit - 1);
+        (self.last > answered).then_some(Self { half_days, ..self })
+    }
+
+    /// Returns these and others of the same page.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let (earlier, later) = if (self.last, self.status) < (other.last, other.status) {
+            (self, other)
+        } else {
+            (other, self)
         };
+        let between = later.last / HALF_DAY - earlier.last / HALF_DAY;
+        let shift = u32::try_from(between).unwrap_or(u32::MAX);
         Self {
-            status: later.status,
-            count: self.count.saturating_add(more).max(later.count),
-            since: self.since.min(later.since),
-            last: later.last,
+            half_days: later.half_days | earlier.half_days.checked_shl(shift).unwrap_or(0),
+            ..later
         }
     }
 }
@@ -373,12 +496,16 @@ mod tests {
     #[test]
     fn times_of_fields_come_back() {
         let times = [None, Some(90), Some(100)];
-        for state in [PageState::Crawled, PageState::Alias, PageState::Known] {
+        for state in [PageState::Crawled, PageState::Resource, PageState::Known] {
             for clicks in [0, 3] {
-                for code in 0..3_usize.pow(7) {
+                for code in 0..3_usize.pow(9) {
                     let time = |field: PageField| times[code / 3_usize.pow(field as u32) % 3];
                     // A field with a value was stated.
                     if clicks > 0 && time(PageField::Clicks).is_none() {
+                        continue;
+                    }
+                    // Links state the canonical page.
+                    if time(PageField::Canonical) < time(PageField::Outlinks) {
                         continue;
                     }
                     let mut record = PageRecord {
@@ -387,10 +514,55 @@ mod tests {
                         fetched: Some(100),
                         ..PageRecord::unlinked("/".to_owned(), 1)
                     };
-                    record.set_times(time);
+                    record.set_times(code % 2 == 0, time);
                     for field in PageField::ALL {
                         assert_eq!(record.time_of(field), time(field), "{record:?} {field:?}");
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn failures_do_not_depend_on_the_order_of_fetches() {
+        let status = FetchStatus::Timeout;
+        // The hours of failed fetches, that of one which did not fail, and what they come to: hours of the half-days.
+        for (failed, answered, expected) in [
+            (&[1][..], None, &[1][..]),
+            (&[1, 2, 11], None, &[11]),
+            (&[1, 13, 14, 40], None, &[0, 12, 40]),
+            (&[1, 13, 40], Some(1), &[12, 40]),
+            (&[1, 13, 40], Some(2), &[12, 40]),
+            (&[14, 15], Some(13), &[15]),
+            (&[14, 40], Some(13), &[40]),
+            (&[14, 15], Some(15), &[]),
+            (&[0, 12 * 64, 12 * 65 + 1], None, &[12 * 64, 12 * 65 + 1]),
+        ] {
+            for turn in 0..=failed.len() {
+                for answer_at in 0..=failed.len() {
+                    let mut hours = failed.to_vec();
+                    hours.rotate_left(turn % failed.len());
+                    let mut found: Option<Failures> = None;
+                    let mut known = None;
+                    for at in 0..=hours.len() {
+                        if at == answer_at {
+                            known = answered;
+                            found = known.map_or(found, |known| found?.after(known * 3600));
+                        }
+                        if let Some(hour) = hours.get(at) {
+                            let one = Failures::at(status, hour * 3600);
+                            let all = found.map_or(one, |found| found.and(one));
+                            found = known.map_or(Some(all), |known| all.after(known * 3600));
+                        }
+                    }
+                    let times = found.map_or_else(Vec::new, |found| {
+                        found.earlier().chain([found.last]).collect()
+                    });
+                    let expected: Vec<u64> = expected.iter().map(|hour| hour * 3600).collect();
+                    assert_eq!(
+                        times, expected,
+                        "{failed:?} {answered:?} {turn} {answer_at}"
+                    );
                 }
             }
         }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::batch::{self, Batch, LentBatches, ReadStep, map_columns, pieces, wait};
 use super::row::{ColumnMap, TableError};
+use crate::ingest::columns::ColumnNames;
 use crate::ingest::formats::file_source::{FileFormat, OpenFile};
 use crate::ingest::open::{InputError, Opened};
 use crate::ingest::progress::Progress;
@@ -73,6 +74,7 @@ impl FileFormat for Arrow {
             progress: file.progress,
             decoder: StreamDecoder::new(),
             columns: None,
+            column_names: file.columns,
             rows: 0,
             dictionaries: BTreeMap::new(),
             batches: VecDeque::new(),
@@ -95,6 +97,7 @@ struct Stream<'a> {
     decoder: StreamDecoder,
     /// Known once the first batch was read.
     columns: Option<Arc<ColumnMap>>,
+    column_names: ColumnNames,
     /// Whether the first message was reached.
     begun: bool,
     /// Number of rows so far.
@@ -134,16 +137,18 @@ impl Stream<'_> {
             let schema = self.decoder.schema();
             let schema = schema.ok_or_else(|| self.damaged("it has no columns".to_owned()))?;
             if self.columns.is_none() {
-                batch::map_columns(&self.file, &schema)?;
+                batch::map_columns(&self.file, &schema, &self.column_names)?;
             }
             return Ok(ReadStep::End);
         };
         let mut batches = self.decode(metadata)?;
         batches.extend(self.decode(body)?);
         for batch in batches {
-            let columns = match &self.columns {
-                Some(columns) => Arc::clone(columns),
-                None => Arc::new(batch::map_columns(&self.file, &batch.schema())?),
+            let columns = if let Some(columns) = &self.columns {
+                Arc::clone(columns)
+            } else {
+                let (file, names) = (&self.file, &self.column_names);
+                Arc::new(batch::map_columns(file, &batch.schema(), names)?)
             };
             self.columns = Some(Arc::clone(&columns));
             let batch_of_rows = Batch::new(&batch, &columns, self.rows + 1, &self.lent.token);
@@ -362,6 +367,7 @@ pub struct RecordBatchSource {
     name: String,
     batches: Box<dyn RecordBatchReader + Send>,
     max_held_bytes: usize,
+    column_names: ColumnNames,
 }
 
 impl RecordBatchSource {
@@ -372,6 +378,7 @@ impl RecordBatchSource {
             name,
             batches,
             max_held_bytes: DEFAULT_HELD_BYTES,
+            column_names: ColumnNames::default(),
         }
     }
 }
@@ -385,8 +392,12 @@ impl Source for RecordBatchSource {
         self.max_held_bytes = max_held_bytes(bytes);
     }
 
+    fn name_columns(&mut self, columns: &ColumnNames) {
+        self.column_names = columns.clone();
+    }
+
     fn open<'a>(&'a mut self, progress: &Progress<'a>) -> Result<Pieces<'a>, Stop> {
-        let columns = map_columns(&self.name, &self.batches.schema())?;
+        let columns = map_columns(&self.name, &self.batches.schema(), &self.column_names)?;
         let mut rows = BatchRows {
             name: &self.name,
             batches: &mut *self.batches,

@@ -24,21 +24,36 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Schema, TimeUnit};
 
-use super::row::{ColumnMap, Link, Row, Rows, TableError, Value};
+use super::row::{ColumnMap, Link, Row, Rows, TableError, Value, split_links};
+use crate::ingest::columns::ColumnNames;
 
 /// Bytes of memory for each byte of values, including the URLs that are parsed from them.
 const EXPANSION: usize = 2;
 
 /// Maps the columns of a schema. Returns an error if the type of a column does not fit its field.
-pub(super) fn map_columns(file: &str, schema: &Schema) -> Result<ColumnMap, TableError> {
+pub(super) fn map_columns(
+    file: &str,
+    schema: &Schema,
+    given: &ColumnNames,
+) -> Result<ColumnMap, TableError> {
     let names = schema.fields().iter().map(|field| field.name().clone());
-    let map = ColumnMap::new(file, &names.collect::<Vec<_>>())?;
+    let is_list = |column: usize| {
+        let found = schema.fields().get(column);
+        found.is_some_and(|found| lists(&new_empty_array(found.data_type())).is_some())
+    };
+    let map = ColumnMap::new(file, &names.collect::<Vec<_>>(), given, &is_list)?;
     for (field, column) in &map.fields {
         let Some(found) = schema.fields().get(*column) else {
             continue;
         };
         // A reader of no values shows whether values of this type can be read.
-        if cell(field, &new_empty_array(found.data_type())).is_none() {
+        if cell(
+            field,
+            &new_empty_array(found.data_type()),
+            map.split.as_deref(),
+        )
+        .is_none()
+        {
             return Err(TableError::ColumnType {
                 file: file.to_owned(),
                 column: found.name().clone(),
@@ -191,7 +206,8 @@ fn read(
     parser: &mut PieceParser,
 ) {
     let columns = map.fields.iter().zip(columns);
-    let columns = columns.map(|((field, _), column)| cell(field, column.as_ref()?.as_ref()));
+    let columns = columns
+        .map(|((field, _), column)| cell(field, column.as_ref()?.as_ref(), map.split.as_deref()));
     let cells: Vec<Option<Cell<'_>>> = columns.collect();
     let mut read = Rows::new(map);
     for (row, number) in (0..rows).zip(first..) {
@@ -235,13 +251,14 @@ type Texts<'a> = Box<dyn Fn(usize) -> Option<&'a [u8]> + 'a>;
 /// Describes the types that fit a field, for an error.
 pub(super) fn expected_type(field: &str) -> &'static str {
     match field {
+        "failed_before" => "a list of strings",
         "outlinks" => "a list of strings, or of structs with a string url or href",
         "spam" | "gone" => "boolean",
         "clicks" | "uncrawled_outlinks" | "quality" | "failures" | "observed_days"
         | "new_links" | "depth" => "a number",
         "seed" => "a string, or boolean",
         "fetch_status" | "status" => "a number or a string",
-        "fetched" | "fetch_time" | "failing_since" | "failed" => {
+        "fetched" | "fetch_time" | "changed" | "failing_since" | "failed" => {
             "a timestamp, a date, a string or a number"
         }
         "digest" | "content_digest" => "a string, or binary",
@@ -250,19 +267,25 @@ pub(super) fn expected_type(field: &str) -> &'static str {
 }
 
 /// Returns the reader of a field's column; `None` if its type does not fit the field.
-pub(super) fn cell<'a>(field: &'static str, array: &'a dyn Array) -> Option<Cell<'a>> {
+/// `split` separates the links in a text.
+pub(super) fn cell<'a>(
+    field: &'static str,
+    array: &'a dyn Array,
+    split: Option<&'a str>,
+) -> Option<Cell<'a>> {
     // A column url of nulls is refused: it would yield any number of empty rows.
     if *array.data_type() == DataType::Null && field != "url" {
         return Some(Box::new(|_| Ok(None)));
     }
     match field {
-        "outlinks" => links(array),
+        "failed_before" => links(array),
+        "outlinks" => links(array).or_else(|| split_texts(array, split?)),
         "spam" | "gone" => truth(array),
         "seed" => truth(array).or_else(|| text(field, array)),
         "clicks" | "uncrawled_outlinks" | "quality" | "failures" | "observed_days"
         | "new_links" | "depth" => number(array),
         "fetch_status" | "status" => number(array).or_else(|| text(field, array)),
-        "fetched" | "fetch_time" | "failing_since" | "failed" => time(array)
+        "fetched" | "fetch_time" | "changed" | "failing_since" | "failed" => time(array)
             .or_else(|| number(array))
             .or_else(|| text(field, array)),
         "digest" | "content_digest" if is_binary(array.data_type()) => {
@@ -489,6 +512,17 @@ pub(super) fn lists(array: &dyn Array) -> Option<(Ranges<'_>, &dyn Array)> {
         }
         _ => return None,
     })
+}
+
+/// Reads texts that are several links.
+fn split_texts<'a>(array: &'a dyn Array, split: &'a str) -> Option<Cell<'a>> {
+    let texts = texts(array)?;
+    Some(Box::new(move |row| {
+        let text = texts(row).map(std::str::from_utf8).transpose();
+        let text = text
+            .map_err(|error| Fault::new(RejectReason::InvalidUtf8, format!("outlinks: {error}")))?;
+        Ok(text.map(|text| Value::Links(Box::new(split_links(text, split)))))
+    }))
 }
 
 /// Returns a link by its index among the elements of all lists.

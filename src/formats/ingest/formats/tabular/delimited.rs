@@ -13,7 +13,8 @@ use crate::ingest::source::{
 };
 use crate::ingest::summary::{EXCERPT_CHARS, Fault, Position, RejectReason};
 
-use super::row::{ColumnMap, Link, Row, Rows, TableError, Value, is_table};
+use super::row::{ColumnMap, Link, Row, Rows, TableError, Value, split_links};
+use crate::ingest::columns::ColumnNames;
 use csv::{ByteRecord, ReaderBuilder, Terminator};
 use serde::de::IgnoredAny;
 
@@ -57,7 +58,7 @@ impl FileFormat for Delimited {
         let name = file.name();
         let text = TextWindow::without_mark(file.opened, file.progress);
         let mut splitter = Splitter::new(text, self.delimiters());
-        let columns = Arc::new(self.read_header(&name, &mut splitter)?);
+        let columns = Arc::new(self.read_header(&name, &file.columns, &mut splitter)?);
         let delimiter = splitter.delimiters;
         Ok(Box::new(splitter.map(move |records| {
             let records = records?;
@@ -73,7 +74,7 @@ impl FileFormat for Delimited {
 }
 
 /// Returns whether the first bytes of a text are a header that names `url` and other columns.
-pub(crate) fn is_delimited_table(beginning: &[u8]) -> bool {
+pub(crate) fn is_delimited_table(beginning: &[u8], columns: &ColumnNames) -> bool {
     let beginning = beginning.strip_prefix(BYTE_ORDER_MARK).unwrap_or(beginning);
     let Some(end) = beginning.iter().position(|byte| *byte == b'\n') else {
         return false;
@@ -81,7 +82,7 @@ pub(crate) fn is_delimited_table(beginning: &[u8]) -> bool {
     let header = beginning.get(..=end).unwrap_or_default();
     Delimited::Any.each().any(|delimiter| {
         let names = header_names(header, delimiter);
-        names.is_some_and(|names| names.len() > 1 && is_table(&names))
+        names.is_some_and(|names| names.len() > 1 && columns.is_table(&names))
     })
 }
 
@@ -116,7 +117,12 @@ fn cells(record: &ByteRecord) -> impl Iterator<Item = &[u8]> {
 
 impl Delimited {
     /// Reads the header and sets the delimiter of the splitter.
-    fn read_header(self, file: &str, splitter: &mut Splitter<'_>) -> Result<ColumnMap, Stop> {
+    fn read_header(
+        self,
+        file: &str,
+        columns: &ColumnNames,
+        splitter: &mut Splitter<'_>,
+    ) -> Result<ColumnMap, Stop> {
         let file = || file.to_owned();
         let refuse = |problem| {
             TableError::Header {
@@ -141,7 +147,7 @@ impl Delimited {
             let Some(names) = header_names(&line, delimiter) else {
                 return Err(refuse("it is not UTF-8"));
             };
-            let is_url = is_table(&names);
+            let is_url = columns.is_table(&names);
             // If no delimiter gives a column url, the error lists the columns of the one with the most.
             if is_url
                 || found
@@ -156,7 +162,7 @@ impl Delimited {
         }
         let (delimiter, names) = found.unwrap_or_default();
         splitter.delimiters = delimiter;
-        Ok(ColumnMap::new(&file(), &names)?)
+        Ok(ColumnMap::new(&file(), &names, columns, &|_| false)?)
     }
 }
 
@@ -172,7 +178,10 @@ fn read(records: &Records, columns: &ColumnMap, delimiter: &[u8], parser: &mut P
         let at = Position::Line(*line);
         match item {
             Item::Blank => parser.summary.blank_lines += 1,
-            Item::Rejected(fault, head) => parser.add(at, Err(fault.clone()), head),
+            Item::Rejected(fault, head) => {
+                read_page(head, columns, delimiter, parser);
+                parser.add(at, Err(fault.clone()), head);
+            }
             Item::Row(place) => {
                 let text = records.text.get(place.clone()).unwrap_or_default();
                 // Reading from memory cannot fail, and a row may have any number of cells.
@@ -180,14 +189,20 @@ fn read(records: &Records, columns: &ColumnMap, delimiter: &[u8], parser: &mut P
                 let begins = record.position().map(csv::Position::byte);
                 if !is_read || begins != Some((FIRST_ROW.len() + place.start) as u64) {
                     let fault = Fault::new(RejectReason::Quotes, "its quotes do not match");
+                    read_page(text, columns, delimiter, parser);
                     parser.add(at, Err(fault), text);
                 } else if record.len() != columns.count {
                     let (found, expected) = (record.len(), columns.count);
                     let detail = format!("{found} cells; the header has {expected}");
                     let fault = Fault::new(RejectReason::Columns, detail);
+                    read_page(text, columns, delimiter, parser);
                     parser.add(at, Err(fault), text);
                 } else {
-                    rows.read(&Cells(&record), at, Some(text), parser);
+                    let row = Cells {
+                        record: &record,
+                        split: columns.split.as_deref(),
+                    };
+                    rows.read(&row, at, Some(text), parser);
                 }
             }
         }
@@ -195,12 +210,33 @@ fn read(records: &Records, columns: &ColumnMap, delimiter: &[u8], parser: &mut P
     rows.finish(parser);
 }
 
-struct Cells<'a>(&'a ByteRecord);
+/// Reads the URL of the page of a rejected row, as far as its column has one.
+fn read_page(text: &[u8], columns: &ColumnMap, delimiter: &[u8], parser: &mut PieceParser) {
+    let mut record = ByteRecord::new();
+    let is_read = reader(text, delimiter).read_byte_record(&mut record);
+    if is_read.unwrap_or(false)
+        && let Some(column) = columns.page()
+        && let Ok(url) = utf_8(cells(&record).nth(column).unwrap_or_default())
+    {
+        let _ = parser.page(url);
+    }
+}
+
+struct Cells<'a> {
+    record: &'a ByteRecord,
+    /// What separates the links in a cell, instead of white space.
+    split: Option<&'a str>,
+}
 
 impl<'a> Row<'a> for Cells<'a> {
     fn value(&self, field: &'static str, column: usize) -> Result<Option<Value<'a>>, Fault> {
-        let cell = utf_8(cells(self.0).nth(column).unwrap_or_default())?;
-        value(field, cell)
+        let cell = utf_8(cells(self.record).nth(column).unwrap_or_default())?;
+        match self.split {
+            Some(split) if field == "outlinks" && !cell.is_empty() => {
+                Ok(Some(Value::Links(Box::new(split_links(cell, split)))))
+            }
+            _ => value(field, cell),
+        }
     }
 }
 

@@ -12,7 +12,7 @@
 //!   `outlinks`. Columns that are neither are counted by name.
 //! * [`row`] reads a row, in the same way for all kinds of tables. Null and empty cells are absent.
 //! * A column whose type does not fit its field refuses the input before any row is read. Text has no
-//!   types, so there a cell that does not fit rejects its row.
+//!   types, so there a cell that does not fit counts as absent.
 //!
 //! Cost: that of JSON Lines, plus decoding. Memory for one page of each column of Parquet, for a batch
 //! of Arrow, and for pieces of half a megabyte.

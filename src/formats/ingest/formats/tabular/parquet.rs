@@ -15,6 +15,7 @@ use bytes::Bytes;
 
 use super::batch::{self, Batch, wait};
 use super::row::{ColumnMap, TableError};
+use crate::ingest::columns::ColumnNames;
 use crate::ingest::sniff::DetectedFormat;
 use crate::ingest::source::{Piece, Pieces, Stop};
 use parquet::arrow::ProjectionMask;
@@ -63,7 +64,8 @@ impl FileFormat for Parquet {
         let progress = file.progress;
         let place = random_access(&file.input, file.opened, &progress)?;
         let length = place.length;
-        let opened = Table::open(name, Arc::clone(&place.file), length, file.max_held_bytes);
+        let (pages, max) = (Arc::clone(&place.file), file.max_held_bytes);
+        let opened = Table::open(name, pages, length, max, &file.columns);
         let mut table = opened.map_err(|error| match place.file.take_failure() {
             Some(failure) => read_error(&file.input.to_string(), failure),
             None => error,
@@ -126,10 +128,11 @@ impl Table {
         on_disk: Arc<dyn ReadAt>,
         length: u64,
         max_held_bytes: usize,
+        columns: &ColumnNames,
     ) -> Result<Self, Stop> {
         check(&file, &*on_disk, length, max_held_bytes)?;
         let pages = LimitedFile::new(on_disk, length, max_held_bytes as u64);
-        Ok(Self::new(file, pages, length, max_held_bytes)?)
+        Ok(Self::new(file, pages, length, max_held_bytes, columns)?)
     }
 
     fn new(
@@ -137,6 +140,7 @@ impl Table {
         pages: LimitedFile,
         length: u64,
         max_held_bytes: usize,
+        columns: &ColumnNames,
     ) -> Result<Self, TableError> {
         let damaged = |problem: String| damaged(&file, 0, problem);
         // The Arrow schema that some writers add is ignored: the types of Parquet suffice.
@@ -158,7 +162,7 @@ impl Table {
         let options = options().with_schema(Arc::clone(&views));
         let metadata =
             guarded(|| ArrowReaderMetadata::try_new(parsed, options)).map_err(damaged)?;
-        let map = batch::map_columns(&file, &views)?;
+        let map = batch::map_columns(&file, &views, columns)?;
         let mut columns: Vec<usize> = map.fields.iter().map(|(_, at)| *at).collect();
         columns.sort_unstable();
         let projection = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
@@ -473,6 +477,10 @@ pub(super) fn check(
             max: most,
         }))
     };
+    if u64::from(footer) > length.saturating_sub(FOOTER_TAIL as u64) {
+        let problem = format!("a footer of {footer} bytes in a file of {length} bytes");
+        return Err(damaged(file, 0, problem).into());
+    }
     let most = max_held_bytes / EXPANSION;
     if u64::from(footer) > most as u64 {
         return refuse(format!("a footer of {footer} bytes"), most);

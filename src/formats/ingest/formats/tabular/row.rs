@@ -8,12 +8,14 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use crate::ingest::columns::{ColumnNames, LINK_FIELDS, RECORD_FIELDS, is_named, link_columns};
 use crate::ingest::entries::read_json_line;
 use crate::ingest::entries::{self, Entry};
 use crate::ingest::fetch::{Answer, Fetch};
 use crate::ingest::formats::capture_entry::{capture_entry, labelled_digest};
 use crate::ingest::formats::file_source::FormatError;
-use crate::ingest::formats::json_lines::{JsonLines, RECORD_FIELDS, wrong_type};
+use crate::ingest::formats::json_lines::{JsonLines, LinkingPage, wrong_type};
+use crate::ingest::kind::KindEvidence;
 use crate::ingest::piece_parser::PieceParser;
 use crate::ingest::record::{Event, PageAttributes};
 use crate::ingest::source::{MAX_LINE, line_too_long};
@@ -46,10 +48,19 @@ pub(super) enum Link<'a> {
     Object(Option<&'a str>, Option<&'a str>),
 }
 
+/// Splits a text into links.
+pub(super) fn split_links<'a>(
+    text: &'a str,
+    split: &'a str,
+) -> impl Iterator<Item = Link<'a>> + 'a {
+    let links = text.split(split).map(str::trim);
+    links.filter(|link| !link.is_empty()).map(Link::Url)
+}
+
 /// A row of any kind of table.
 pub(super) trait Row<'a> {
-    /// Returns the value of a field in a column, given by its index; `None` if it is absent. A fault
-    /// rejects the row.
+    /// Returns the value of a field in a column, given by its index; `None` if it is absent. After a fault the
+    /// field counts as absent.
     fn value(&self, field: &'static str, column: usize) -> Result<Option<Value<'a>>, Fault>;
 }
 
@@ -87,26 +98,40 @@ impl<'a> Rows<'a> {
         parser: &mut PieceParser,
     ) {
         self.line.clear();
-        let written = write_line(self.columns, row, &mut self.line);
-        let entry = written.and_then(|()| match self.columns.kind {
-            RowKind::Record => {
-                read_json_line(&JsonLines, self.line.as_bytes(), parser).map(Entry::One)
-            }
+        let entry = match self.columns.kind {
+            RowKind::Record => write_line(self.columns, row, &mut self.line, parser)
+                .and_then(|()| read_json_line(&JsonLines, self.line.as_bytes(), parser))
+                .map(Entry::One),
             RowKind::Capture => capture(self.columns, row, parser),
             RowKind::Link => link(self.columns, row, parser),
-        });
+        };
         self.read += 1;
         entries::add_entry(parser, at, entry, text.unwrap_or(self.line.as_bytes()));
     }
 }
 
-/// Writes a row as a line of JSON Lines; after a fault, the line has the fields before it.
-fn write_line(columns: &ColumnMap, row: &dyn Row<'_>, line: &mut String) -> Result<(), Fault> {
+/// Writes a row as a line of JSON Lines, without fields that cannot be read.
+fn write_line(
+    columns: &ColumnMap,
+    row: &dyn Row<'_>,
+    line: &mut String,
+    parser: &mut PieceParser,
+) -> Result<(), Fault> {
     line.push('{');
     for (field, column) in &columns.fields {
-        let Some(value) = row.value(field, *column)? else {
-            continue;
+        let value = row.value(field, *column);
+        let value = match *field {
+            "url" => value?,
+            field => parser.field(field, value),
         };
+        let Some(value) = value else { continue };
+        // It makes no line that can be read.
+        if let Value::Text(text) = &value
+            && text.len() > MAX_LINE
+        {
+            parser.field(*field, Err::<(), _>(line_too_long(text.len() as u64)));
+            continue;
+        }
         if line.len() > 1 {
             line.push(',');
         }
@@ -114,12 +139,6 @@ fn write_line(columns: &ColumnMap, row: &dyn Row<'_>, line: &mut String) -> Resu
         line.push('"');
         line.push_str(field);
         line.push_str("\":");
-        // Such a line is rejected for its length anyway, so that it need not be written.
-        if let Value::Text(text) = &value
-            && text.len() > MAX_LINE
-        {
-            return Err(line_too_long(text.len() as u64));
-        }
         write_value(value, line);
     }
     line.push('}');
@@ -209,27 +228,35 @@ fn capture(
             Some(_) => Err(wrong_type(field, "a text or a number")),
         }
     };
-    let Some(status) = text("fetch_status")? else {
+    let status = text("fetch_status").ok().flatten();
+    let Some(status) = status.and_then(|status| status.parse().ok()) else {
         return Ok(Entry::Skipped(SkipReason::NoStatus));
     };
-    let status: u16 = status
-        .parse()
-        .map_err(|_| wrong_type("fetch_status", "a status"))?;
     let Some(answer) = Answer::from_status(status) else {
         return Ok(Entry::Skipped(SkipReason::OtherStatus));
     };
     let url = text("url")?
         .ok_or_else(|| Fault::new(RejectReason::MissingUrl, "a row must have a url"))?;
-    let time = text("fetch_time")?.map(in_utc);
-    let digest = text("content_digest")?;
+    let time = parser.field("fetch_time", text("fetch_time")).map(in_utc);
+    let digest = parser.field("content_digest", text("content_digest"));
     let digest = digest.as_deref().map(labelled_digest);
-    let location = text("fetch_redirect")?;
+    let location = parser.field("fetch_redirect", text("fetch_redirect"));
+    // What a detector found in the content is better than what the server says.
+    let mut mime = parser.field("content_mime_detected", text("content_mime_detected"));
+    if mime.as_deref().is_none_or(str::is_empty) {
+        mime = parser.field("content_mime_type", text("content_mime_type"));
+    }
     let fetch = Fetch {
         url: &url,
         answer,
         time: time.as_deref(),
         digest: digest.as_deref(),
         location: location.as_deref(),
+        kind: KindEvidence {
+            mime: mime.as_deref(),
+            status: Some(status),
+            ..KindEvidence::default()
+        },
     };
     capture_entry(&fetch, None, parser)
 }
@@ -238,7 +265,7 @@ fn capture(
 fn link(columns: &ColumnMap, row: &dyn Row<'_>, parser: &mut PieceParser) -> Result<Entry, Fault> {
     let mut urls = [None, None];
     for ((field, column), url) in columns.fields.iter().zip(&mut urls) {
-        *url = match row.value(field, *column)? {
+        *url = match parser.field(*field, row.value(field, *column)) {
             Some(Value::Text(text)) => Some(text),
             _ => None,
         };
@@ -250,8 +277,9 @@ fn link(columns: &ColumnMap, row: &dyn Row<'_>, parser: &mut PieceParser) -> Res
         ));
     };
     let from = parser.page(&source)?;
+    let mut page = LinkingPage::new(from, &source);
     Ok(Entry::One(
-        match target.and_then(|target| parser.target(from, &target)) {
+        match target.and_then(|target| page.target(&target, parser)) {
             Some(to) => Event::Outlink { from, to },
             None => Event::Page(PageAttributes::named(from)),
         },
@@ -274,16 +302,18 @@ fn in_utc(time: Cow<'_, str>) -> Cow<'_, str> {
 // Maps the columns of a table to fields, by their names.
 
 /// The fields of Common Crawl's index that are read.
-pub(super) const INDEX_FIELDS: [&str; 5] = [
+pub(super) const INDEX_FIELDS: [&str; 7] = [
     "url",
     "fetch_time",
     "fetch_status",
     "fetch_redirect",
     "content_digest",
+    "content_mime_type",
+    "content_mime_detected",
 ];
 
 /// The other columns of this index. They are not reported as unknown.
-const IGNORED_INDEX_FIELDS: [&str; 28] = [
+const IGNORED_INDEX_FIELDS: [&str; 26] = [
     "url_surtkey",
     "url_host_name",
     "url_host_tld",
@@ -300,8 +330,6 @@ const IGNORED_INDEX_FIELDS: [&str; 28] = [
     "url_port",
     "url_path",
     "url_query",
-    "content_mime_type",
-    "content_mime_detected",
     "content_charset",
     "content_languages",
     "content_truncated",
@@ -312,19 +340,6 @@ const IGNORED_INDEX_FIELDS: [&str; 28] = [
     "warc_segment",
     "crawl",
     "subset",
-];
-
-/// The fields of a table of links.
-const LINK_FIELDS: [&str; 2] = ["source", "target"];
-
-/// The names that exports of crawlers and of graphs give to the two columns of a link.
-const LINK_COLUMNS: [[&str; 2]; 5] = [
-    // Screaming Frog also has a column `Target`, for the frame.
-    ["source", "destination"],
-    LINK_FIELDS,
-    ["from", "to"],
-    ["from_url", "to_url"],
-    ["src", "dst"],
 ];
 
 /// The most bytes of names in an error.
@@ -350,12 +365,42 @@ pub(super) struct ColumnMap {
     pub(super) fields: Vec<(&'static str, usize)>,
     /// The names of unknown columns, sorted.
     pub(super) unknown: Vec<String>,
+    /// What separates the links in a cell, instead of white space.
+    pub(super) split: Option<String>,
 }
 
 impl ColumnMap {
-    /// Maps columns with these names, in order. Names are compared without case.
-    pub(super) fn new(file: &str, names: &[String]) -> Result<Self, TableError> {
-        let index = |field: &str| names.iter().position(|name| is_named(name, field));
+    /// Maps columns with these names, in order, to fields; `given` maps some of them. Names are compared without case.
+    /// `is_list` tells whether a column has lists.
+    pub(super) fn new(
+        file: &str,
+        names: &[String],
+        given: &ColumnNames,
+        is_list: &dyn Fn(usize) -> bool,
+    ) -> Result<Self, TableError> {
+        let place = |column: &str| names.iter().position(|name| is_named(name, column));
+        for (_, column) in &given.fields {
+            if place(column).is_none() {
+                return Err(TableError::NoColumn {
+                    file: file.to_owned(),
+                    column: column.clone(),
+                    columns: list_names(names),
+                });
+            }
+        }
+        let of_links = given.link_columns().map(|columns| columns.map(place));
+        if let Some([Some(source), Some(target)]) = of_links
+            && !is_list(target)
+        {
+            return Ok(Self {
+                kind: RowKind::Link,
+                count: names.len(),
+                fields: LINK_FIELDS.into_iter().zip([source, target]).collect(),
+                unknown: Vec::new(),
+                split: None,
+            });
+        }
+        let index = |field: &str| place(given.column(field).unwrap_or(field));
         if index("url").is_none() {
             if let Some(columns) = link_columns(names) {
                 return Ok(Self {
@@ -364,6 +409,7 @@ impl ColumnMap {
                     fields: LINK_FIELDS.into_iter().zip(columns).collect(),
                     // What else is said of a link is not meant for a record.
                     unknown: Vec::new(),
+                    split: None,
                 });
             }
             return Err(TableError::NoUrl {
@@ -377,16 +423,25 @@ impl ColumnMap {
         } else {
             (RowKind::Record, &RECORD_FIELDS, &[])
         };
-        for field in all {
-            if names.iter().filter(|name| is_named(name, field)).count() > 1 {
-                return Err(TableError::Twice {
-                    file: file.to_owned(),
-                    column: (*field).to_owned(),
-                });
-            }
+        let mut columns = all.iter().map(|field| given.column(field).unwrap_or(field));
+        let is_twice =
+            |column: &&str| names.iter().filter(|name| is_named(name, column)).count() > 1;
+        if let Some(column) = columns.find(is_twice) {
+            return Err(TableError::Twice {
+                file: file.to_owned(),
+                column: column.to_owned(),
+            });
         }
         let fields = all.iter().filter_map(|field| Some((*field, index(field)?)));
-        let is_known = |name: &str| all.iter().chain(others).any(|known| is_named(name, known));
+        let is_given = |name: &str| {
+            given
+                .fields
+                .iter()
+                .any(|(_, column)| is_named(name, column))
+        };
+        let is_known = |name: &str| {
+            is_given(name) || all.iter().chain(others).any(|known| is_named(name, known))
+        };
         let mut unknown: Vec<String> = names.iter().filter(|n| !is_known(n)).cloned().collect();
         unknown.sort_unstable();
         unknown.dedup();
@@ -395,29 +450,18 @@ impl ColumnMap {
             count: names.len(),
             fields: fields.collect(),
             unknown,
+            split: given.split.clone(),
         })
     }
 }
 
-/// Returns whether columns with these names are those of a table.
-pub(super) fn is_table(names: &[String]) -> bool {
-    names.iter().any(|name| is_named(name, "url")) || link_columns(names).is_some()
-}
-
-/// Returns the columns of the source and the target of links; `None` if there are none, or several of a name.
-fn link_columns(names: &[String]) -> Option<[usize; 2]> {
-    let index = |field: &str| {
-        let mut found = (0..).zip(names).filter(|(_, name)| is_named(name, field));
-        let (at, _) = found.next()?;
-        found.next().is_none().then_some(at)
-    };
-    LINK_COLUMNS
-        .iter()
-        .find_map(|[source, target]| Some([index(source)?, index(target)?]))
-}
-
-fn is_named(name: &str, field: &str) -> bool {
-    name.trim().eq_ignore_ascii_case(field)
+impl ColumnMap {
+    /// Returns the column of the page that a row describes.
+    pub(super) fn page(&self) -> Option<usize> {
+        let is_page = |field: &str| matches!(field, "url" | "source");
+        let found = self.fields.iter().find(|(field, _)| is_page(field));
+        found.map(|(_, column)| *column)
+    }
 }
 
 /// Lists names for an error.
@@ -447,6 +491,13 @@ pub(super) enum TableError {
     #[error("{file} has no column url; its columns are {columns}")]
     NoUrl {
         file: String,
+        /// The names of the first columns.
+        columns: String,
+    },
+    #[error("{file} has no column {column}; its columns are {columns}")]
+    NoColumn {
+        file: String,
+        column: String,
         /// The names of the first columns.
         columns: String,
     },
@@ -514,7 +565,15 @@ pub(super) enum TableError {
     NotBuilt { file: String, kind: &'static str },
 }
 
-impl FormatError for TableError {}
+impl FormatError for TableError {
+    fn is_of_columns(&self) -> bool {
+        matches!(self, Self::NoUrl { .. } | Self::NoColumn { .. })
+    }
+
+    fn is_truncated(&self) -> bool {
+        matches!(self, Self::CutOff { .. })
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -531,8 +590,9 @@ mod tests {
     fn columns_say_what_a_row_is() {
         let kind = |names: &[&str]| {
             let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-            let map = ColumnMap::new("x", &names).ok()?;
-            assert!(is_table(&names));
+            let given = ColumnNames::default();
+            let map = ColumnMap::new("x", &names, &given, &|_| false).ok()?;
+            assert!(given.is_table(&names));
             let columns = map.fields.iter().map(|(_, column)| *column);
             Some((map.kind, columns.collect::<Vec<_>>()))
         };
@@ -553,6 +613,31 @@ mod tests {
         for none in [&["source", "source", "target"][..], &["source", "x"], &[]] {
             assert_eq!(kind(none), None);
         }
+    }
+
+    #[test]
+    fn columns_may_have_other_names() {
+        let names = ["Source", "Destination", "URL", "Fetched"].map(str::to_owned);
+        let map = |given: &str, is_list| {
+            let given: ColumnNames = given.parse().unwrap();
+            assert!(given.is_table(&names));
+            ColumnMap::new("x", &names, &given, &|_| is_list).unwrap()
+        };
+        let links = map("url=source,outlinks=Destination", false);
+        assert_eq!((links.kind, links.page()), (RowKind::Link, Some(0)));
+        let lists = map("url=source,outlinks=Destination", true);
+        assert_eq!(lists.kind, RowKind::Record);
+        let split = map("url=Source,outlinks=Destination,split=,", false);
+        assert_eq!(split.fields, [("url", 0), ("outlinks", 1), ("fetched", 3)]);
+        assert_eq!(
+            (split.split.as_deref(), &*split.unknown),
+            (Some(","), &[][..])
+        );
+        for none in ["url", "url=", "x=y", "url=a,url=b", "=a"] {
+            assert!(none.parse::<ColumnNames>().is_err(), "{none}");
+        }
+        let given = "url=Address".parse().unwrap();
+        assert!(ColumnMap::new("x", &names, &given, &|_| false).is_err());
     }
 
     #[test]
@@ -577,7 +662,7 @@ mod tests {
             });
             Ok::<_, Infallible>(())
         });
-        assert_eq!(found, ["link", "page", "rejected"]);
+        assert_eq!(found, ["link", "link", "rejected"]);
         assert!(read.unwrap().unknown_fields.names.is_empty());
     }
 }

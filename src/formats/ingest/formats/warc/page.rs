@@ -9,6 +9,7 @@ use crate::ingest::formats::archive::{
     header_links, leads_on, refresh_target,
 };
 use crate::ingest::interner::UrlNumber;
+use crate::ingest::kind::KindEvidence;
 use crate::ingest::location::other_scheme;
 use crate::ingest::open::brotli;
 use crate::ingest::piece_parser::PieceParser;
@@ -60,7 +61,15 @@ pub(super) fn read(
         let number = Position::Record(number);
         match content {
             Content::Skipped(reason) => parser.skip_record(reason),
-            Content::Rejected(fault, text) => parser.add(number, Err(fault), &text),
+            Content::Rejected(fault, text) => {
+                let header = archive::read(&text);
+                if header.is("response")
+                    && let Ok(url) = url(&header)
+                {
+                    let _ = parser.page(url);
+                }
+                parser.add(number, Err(fault), &text);
+            }
             Content::Item(item) => {
                 if item.is_note() && partner.is_some() {
                     parser.skip_record(item.reason());
@@ -124,15 +133,28 @@ fn page(
         return Ok(Err(SkipReason::OtherStatus));
     }
     let url = url(&header)?;
-    let date = text(header.date, "WARC-Date")?;
-    let digest = text(header.digest, "WARC-Payload-Digest")?;
+    let date = parser.field("WARC-Date", text(header.date, "WARC-Date"));
+    let name = "WARC-Payload-Digest";
+    let digest = parser.field(name, text(header.digest, name));
     let location = response.location.map(header_text);
+    let mime = response.content.map(header_text);
+    let resource_type = header.resource_type.map(header_text);
+    let hops = metadata.map(|note| NotedOrigin::read(note.block()).path);
+    let hops = hops.map(header_text);
     let fetch = Fetch {
         url,
         answer,
         time: date,
         digest,
         location: location.as_deref(),
+        kind: KindEvidence {
+            // Content without a type can be HTML all the same.
+            mime: mime.as_deref().or(is_html.then_some("text/html")),
+            resource_type: resource_type.as_deref(),
+            hops: hops.as_deref(),
+            status: response.status,
+            is_revisit,
+        },
     };
     let mut record = match fetch.record(parser)? {
         Ok(record) => record,
@@ -144,10 +166,15 @@ fn page(
     if answer != Answer::Crawled {
         return Ok(Ok(record));
     }
+    if is_revisit {
+        record.same_content = same_content(&header, record.url, parser);
+    }
     if let Some(reason) = unread {
         *parser.summary.unread.entry(reason).or_default() += 1;
     }
-    if is_html {
+    if record.is_resource() {
+        mark_crawled(&mut record);
+    } else if is_html {
         let (body, encoding) = in_utf8(body, response.content);
         let html = Html::read(&body);
         let source = LinkSource {
@@ -178,6 +205,18 @@ fn page(
     Ok(Ok(record))
 }
 
+/// Returns the other page whose content a revisit found.
+fn same_content(
+    header: &WarcHeader<'_>,
+    page: UrlNumber,
+    parser: &mut PieceParser,
+) -> Option<UrlNumber> {
+    let name = "WARC-Refers-To-Target-URI";
+    let url = parser.field(name, text(header.refers_to, name))?;
+    let other = parser.other_page(name, url).map(Some);
+    parser.field(name, other).filter(|other| *other != page)
+}
+
 /// Reads metadata without a response.
 fn metadata_page(
     metadata: &WarcItem,
@@ -192,9 +231,13 @@ fn metadata_page(
     let fetch = Fetch {
         url,
         answer: Answer::Crawled,
-        time: text(header.date, "WARC-Date")?,
+        time: parser.field("WARC-Date", text(header.date, "WARC-Date")),
         digest: None,
         location: None,
+        kind: KindEvidence {
+            is_revisit: true,
+            ..KindEvidence::default()
+        },
     };
     let Ok(mut record) = fetch.record(parser)? else {
         return Err(Fault::new(RejectReason::MissingUrl, "no page is named"));
@@ -369,9 +412,12 @@ impl<'a> NotedOrigin<'a> {
         origin
     }
 
-    /// Returns whether it names a seed.
-    pub(super) const fn has_seed(&self) -> bool {
-        self.is_seed || self.seed.is_some()
+    /// Returns whether it names a seed, or says that the page is a part of another one.
+    fn is_telling(&self) -> bool {
+        self.is_seed
+            || self.seed.is_some()
+            || self.path.ends_with(b"E")
+            || self.path.ends_with(b"X")
     }
 
     /// Returns the number of steps from the seed.
@@ -807,12 +853,12 @@ impl ArchiveFormat for Warc {
     }
 }
 
-/// Returns whether a record lists links that a crawler found, or names the seed that it came from.
+/// Returns whether a record lists links that a crawler found, or says how the crawler came to the page.
 fn has_notes(header: &WarcHeader<'_>, block: &[u8]) -> bool {
     header
         .content
         .eq_ignore_ascii_case(b"application/warc-fields")
-        && (has_outlinks(block) || NotedOrigin::read(block).has_seed())
+        && (has_outlinks(block) || NotedOrigin::read(block).is_telling())
 }
 
 /// Extracts the item of a response.
