@@ -1,7 +1,7 @@
-//! Limits of a simulated crawl, beside its number of fetches.
+//! The limits and rounds of a simulated crawl, beside its number of fetches.
 //!
-//! A crawler limits what it takes from a site. A list that is chosen for a crawl without limits may have most of its
-//! seeds on one site, and finds little in a crawl with them.
+//! A crawler limits what it takes from a site, and fetches from many sites at a time. A list that is chosen for a crawl without
+//! limits may have most of its seeds on one site, and finds little in a crawl with them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,7 +18,8 @@ const PERCENT: u64 = decimal::UNIT.unsigned_abs();
 /// The error for a text that is not a list of limits.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "expected `none`, or limits separated by commas: per-site=N or per-site=P%, and depth=D, found {0:?}"
+    "expected `none`, a crawler (breadth-first, browsertrix, heritrix, nutch or scrapy), or limits separated by commas: \
+     per-site, depth, rounds, sites-at-once, round, per-site-round, fail, enter=seeds, or duration and delay, found {0:?}"
 )]
 pub struct BadCrawlLimits(pub String);
 
@@ -26,130 +27,237 @@ pub struct BadCrawlLimits(pub String);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct CrawlLimits {
     /// The largest number of pages of one site that the crawl fetches; `None` for no limit.
-    pub per_site: Option<PerSite>,
+    pub per_site: Option<Amount>,
     /// The largest number of links from a seed to a page that the crawl fetches; `None` for no limit.
     pub depth: Option<u32>,
+    /// The number of rounds after which the crawl ends; `None` for no limit.
+    pub rounds: Option<Amount>,
+    /// The largest number of pages that the crawl fetches in a round; `None` for no limit.
+    pub round: Option<Amount>,
+    /// The largest number of pages of one site that the crawl fetches in a round; `None` for one, if the crawl has rounds.
+    pub per_site_round: Option<Amount>,
+    /// The part of the fetches that fail, in millionths of a per cent, up to 100 per cent.
+    pub fail: u64,
+    /// The sites that the crawl enters.
+    pub enter: Enter,
 }
 
-/// The largest number of pages of one site that a crawl fetches.
+/// The sites that a crawl enters.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Enter {
+    /// All sites.
+    #[default]
+    All,
+    /// The sites of its seeds.
+    Seeds,
+}
+
+/// A number of pages or rounds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum PerSite {
+pub enum Amount {
     /// This number, at least 1.
-    Pages(u64),
+    Number(u64),
     /// This part of all fetches, in millionths of a per cent, above 0 and up to 100 per cent.
     Percent(u64),
 }
 
-impl CrawlLimits {
-    /// The number of pages of one site in a crawl of `fetches` pages: at least 1; `None` for no limit.
+impl Amount {
+    /// Returns the number in a crawl of `fetches` pages, at least 1.
     #[must_use]
-    pub fn pages_per_site(&self, fetches: u64) -> Option<u64> {
-        Some(match self.per_site? {
-            PerSite::Pages(pages) => pages,
-            PerSite::Percent(percent) => {
-                let pages = u128::from(fetches) * u128::from(percent) / u128::from(100 * PERCENT);
-                u64::try_from(pages).unwrap_or(u64::MAX).max(1)
+    pub fn of(self, fetches: u64) -> u64 {
+        match self {
+            Self::Number(number) => number,
+            Self::Percent(percent) => {
+                let part = u128::from(fetches) * u128::from(percent) / u128::from(100 * PERCENT);
+                u64::try_from(part).unwrap_or(u64::MAX).max(1)
             }
-        })
+        }
     }
+}
 
+/// The crawlers that have a name, with their limits. The guide's page on coverage has the sources.
+const CRAWLERS: [(&str, &str); 5] = [
+    ("breadth-first", "none"),
+    ("browsertrix", "enter=seeds"),
+    ("heritrix", "sites-at-once=25,depth=20"),
+    ("nutch", "rounds=10,round=10%,per-site-round=0.5%"),
+    ("scrapy", "round=16,per-site-round=8"),
+];
+
+impl CrawlLimits {
     /// Whether a crawl fetches pages at this depth.
     #[must_use]
     pub fn reach(&self, depth: u32) -> bool {
         self.depth.is_none_or(|deepest| depth <= deepest)
     }
-}
 
-/// Counts the pages that a crawl fetches of each site.
-#[derive(Clone, Debug, Default)]
-pub struct SiteCounter {
-    counts: Vec<u64>,
-    limit: Option<u64>,
-}
+    /// Returns whether the crawl has rounds. Without any, it fetches all pages of a depth at a time.
+    #[must_use]
+    pub const fn has_rounds(&self) -> bool {
+        self.rounds.is_some() || self.round.is_some() || self.per_site_round.is_some()
+    }
 
-impl SiteCounter {
-    /// Begins a crawl of `fetches` pages. `sites` are all sites that its pages may be on.
-    pub fn begin(&mut self, limits: &CrawlLimits, fetches: u64, sites: usize) {
-        self.limit = limits.pages_per_site(fetches);
-        self.counts.clear();
-        if self.limit.is_some() {
-            self.counts.resize(sites, 0);
+    /// Returns whether the pages that the crawl fetches depend on their sites.
+    #[must_use]
+    pub fn needs_sites(&self) -> bool {
+        self.per_site.is_some() || self.has_rounds() || self.enter == Enter::Seeds
+    }
+
+    /// Returns whether the fetch of a page fails, given its number in URL order. The same pages fail in all crawls.
+    #[must_use]
+    pub fn fails(&self, number: u32) -> bool {
+        if self.fail == 0 {
+            return false;
         }
+        // The mixing steps of SplitMix64 (Steele, Lea and Flood, 2014).
+        let mut bits = u64::from(number).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^= bits >> 31;
+        bits % (100 * PERCENT) < self.fail
     }
 
-    /// Counts a page of a site, unless the site has reached its limit. Returns whether the crawl fetches it.
-    pub fn admits(&mut self, site: impl FnOnce() -> u32) -> bool {
-        let Some(limit) = self.limit else {
-            return true;
+    /// Returns the limits in words, each with its name; all of them are given by [`FromStr`].
+    fn parts(&self) -> Vec<(&'static str, String)> {
+        let amount = |amount: Amount| match amount {
+            Amount::Number(number) => number.to_string(),
+            Amount::Percent(part) => percent(part),
         };
-        let Some(count) = self.counts.get_mut(site() as usize) else {
-            return true;
-        };
-        *count += 1;
-        *count <= limit
+        let is_one_each = self.per_site_round.is_none();
+        [
+            ("per-site", self.per_site.map(amount)),
+            ("depth", self.depth.map(|depth| depth.to_string())),
+            ("rounds", self.rounds.map(amount)),
+            (
+                "sites-at-once",
+                self.round.filter(|_| is_one_each).map(amount),
+            ),
+            ("round", self.round.filter(|_| !is_one_each).map(amount)),
+            ("per-site-round", self.per_site_round.map(amount)),
+            ("fail", (self.fail > 0).then(|| percent(self.fail))),
+            (
+                "enter",
+                (self.enter == Enter::Seeds).then(|| "seeds".to_owned()),
+            ),
+        ]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect()
     }
+}
+
+/// A number in millionths.
+struct Millionths(u64);
+
+impl fmt::Display for Millionths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        decimal::write(f, i64::try_from(self.0).unwrap_or(i64::MAX))
+    }
+}
+
+fn percent(part: u64) -> String {
+    format!("{}%", Millionths(part))
 }
 
 impl fmt::Display for CrawlLimits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.per_site {
-            Some(PerSite::Pages(pages)) => write!(f, "per-site={pages}")?,
-            Some(PerSite::Percent(percent)) => {
-                f.write_str("per-site=")?;
-                // At most 100 per cent, so the conversion does not fail.
-                decimal::write(f, i64::try_from(percent).unwrap_or(i64::MAX))?;
-                f.write_str("%")?;
-            }
-            None => {}
+        let parts = self.parts();
+        if parts.is_empty() {
+            return f.write_str("none");
         }
-        match (self.per_site, self.depth) {
-            (None, None) => f.write_str("none"),
-            (_, None) => Ok(()),
-            (None, Some(depth)) => write!(f, "depth={depth}"),
-            (Some(_), Some(depth)) => write!(f, ",depth={depth}"),
+        for (at, (name, value)) in parts.iter().enumerate() {
+            let comma = if at > 0 { "," } else { "" };
+            write!(f, "{comma}{name}={value}")?;
         }
+        Ok(())
     }
 }
 
 impl FromStr for CrawlLimits {
     type Err = BadCrawlLimits;
 
+    /// Parses limits. A crawler stands for its limits, of which others replace those of the same name.
     fn from_str(text: &str) -> Result<Self, BadCrawlLimits> {
         let bad = || BadCrawlLimits(text.to_owned());
-        let mut limits = Self::default();
-        if text == "none" {
+        let (first, rest) = text.split_once(',').unwrap_or((text, ""));
+        let crawler = CRAWLERS.iter().find(|(name, _)| *name == first.trim());
+        let (mut limits, text) = match crawler {
+            Some((_, limits)) => (limits.parse()?, rest),
+            None => (Self::default(), text),
+        };
+        if text == "none" || crawler.is_some() && text.is_empty() {
             return Ok(limits);
         }
+        let mut names = Vec::new();
+        let [mut duration, mut delay] = [None; 2];
         for limit in text.split(',') {
             let (name, value) = limit.trim().split_once('=').ok_or_else(bad)?;
-            let is_new = match name {
-                "per-site" => limits
-                    .per_site
-                    .replace(per_site(value).ok_or_else(bad)?)
-                    .is_none(),
-                "depth" => limits
-                    .depth
-                    .replace(value.parse().map_err(|_| bad())?)
-                    .is_none(),
-                _ => false,
-            };
-            if !is_new {
+            if names.contains(&name) {
                 return Err(bad());
             }
+            names.push(name);
+            let amount = || amount(value).ok_or_else(bad);
+            match name {
+                "per-site" => limits.per_site = Some(amount()?),
+                "depth" => limits.depth = Some(value.parse().map_err(|_| bad())?),
+                "rounds" => limits.rounds = Some(amount()?),
+                "sites-at-once" => (limits.round, limits.per_site_round) = (Some(amount()?), None),
+                "round" => limits.round = Some(amount()?),
+                "per-site-round" => limits.per_site_round = Some(amount()?),
+                "fail" => limits.fail = part(value).ok_or_else(bad)?,
+                "enter" if value == "seeds" => limits.enter = Enter::Seeds,
+                "enter" if value == "all" => limits.enter = Enter::All,
+                "duration" => duration = Some(seconds(value).ok_or_else(bad)?),
+                "delay" => delay = Some(seconds(value).ok_or_else(bad)?),
+                _ => return Err(bad()),
+            }
+        }
+        // A site is fetched from once in each delay.
+        match (duration, delay) {
+            (None, None) => {}
+            (Some(duration), Some(delay)) if !names.contains(&"rounds") && duration >= delay => {
+                limits.rounds = Some(Amount::Number(duration / delay));
+            }
+            _ => return Err(bad()),
+        }
+        let is_one_each = names.contains(&"sites-at-once");
+        let has_round = names
+            .iter()
+            .any(|name| ["round", "per-site-round"].contains(name));
+        // A round of so many pages would have pages of any number of sites.
+        let is_ambiguous =
+            limits.round.is_some() && limits.per_site_round.is_none() && names.contains(&"round");
+        if is_one_each && has_round || is_ambiguous {
+            return Err(bad());
         }
         Ok(limits)
     }
 }
 
-fn per_site(text: &str) -> Option<PerSite> {
-    if let Some(percent) = text.strip_suffix('%') {
-        let percent = decimal::parse_unsigned(percent)?;
-        return (1..=100 * PERCENT)
-            .contains(&percent)
-            .then_some(PerSite::Percent(percent));
+/// Parses a part in per cent, above 0.
+fn part(text: &str) -> Option<u64> {
+    let percent = decimal::parse_unsigned(text.strip_suffix('%')?)?;
+    (1..=100 * PERCENT).contains(&percent).then_some(percent)
+}
+
+fn amount(text: &str) -> Option<Amount> {
+    if text.ends_with('%') {
+        return part(text).map(Amount::Percent);
     }
-    let pages = text.parse().ok()?;
-    (pages > 0).then_some(PerSite::Pages(pages))
+    let number = text.parse().ok()?;
+    (number > 0).then_some(Amount::Number(number))
+}
+
+/// Parses a whole number of seconds, minutes or hours.
+fn seconds(text: &str) -> Option<u64> {
+    let unit = text.strip_suffix(['s', 'm', 'h'])?;
+    let seconds = match text.as_bytes().last()? {
+        b'h' => 3_600,
+        b'm' => 60,
+        _ => 1,
+    };
+    let number: u64 = unit.parse().ok()?;
+    number.checked_mul(seconds).filter(|seconds| *seconds > 0)
 }
 
 impl Serialize for CrawlLimits {
@@ -171,7 +279,7 @@ impl JsonSchema for CrawlLimits {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         schemars::json_schema!({
-            "description": "Limits of a crawl separated by commas, `per-site=N` or `per-site=P%` and `depth=D`, or `none`.",
+            "description": "Limits of a crawl separated by commas, such as `per-site=10%,depth=5`, or `none`.",
             "type": "string"
         })
     }
@@ -189,6 +297,8 @@ mod tests {
             "per-site=2.5%",
             "depth=0",
             "per-site=10%,depth=3",
+            "rounds=3,sites-at-once=50",
+            "rounds=10,round=10%,per-site-round=0.5%,fail=10%,enter=seeds",
         ] {
             let limits: CrawlLimits = text.parse().unwrap();
             assert_eq!(limits.to_string(), text);
@@ -204,20 +314,60 @@ mod tests {
             "per-site=-1",
             "per-site=1,per-site=2",
             "depth=x",
-            "rounds=3",
+            "depth=1,depth=2",
+            "round=3",
+            "round=3,sites-at-once=2",
+            "fail=0%",
+            "enter=x",
+            "duration=1h",
+            "delay=1s",
+            "duration=1s,delay=2s",
+            "duration=1h,delay=1s,rounds=2",
+            "heritrix=1",
+            "depth=1,heritrix",
+            "heritrix,",
         ] {
             assert!(text.parse::<CrawlLimits>().is_err(), "{text}");
         }
     }
 
     #[test]
+    fn a_crawler_stands_for_its_limits() {
+        for (text, limits) in [
+            ("breadth-first", "none"),
+            ("breadth-first,depth=2", "depth=2"),
+            ("heritrix", "depth=20,sites-at-once=25"),
+            (
+                "heritrix,depth=3,fail=1%",
+                "depth=3,sites-at-once=25,fail=1%",
+            ),
+            (
+                "duration=6h,delay=10s,sites-at-once=50",
+                "rounds=2160,sites-at-once=50",
+            ),
+            ("browsertrix,enter=all", "none"),
+        ] {
+            assert_eq!(text.parse::<CrawlLimits>().unwrap().to_string(), limits);
+        }
+        for (name, _) in CRAWLERS {
+            assert!(BadCrawlLimits(String::new()).to_string().contains(name));
+            assert!(name.parse::<CrawlLimits>().is_ok());
+        }
+    }
+
+    #[test]
+    fn a_part_of_the_pages_fails() {
+        let limits: CrawlLimits = "fail=10%".parse().unwrap();
+        let failed = (0..10_000).filter(|&page| limits.fails(page)).count();
+        assert!((900..1_100).contains(&failed), "{failed}");
+        let all: CrawlLimits = "fail=100%".parse().unwrap();
+        assert!((0..100).all(|page| all.fails(page) && !CrawlLimits::default().fails(page)));
+    }
+
+    #[test]
     fn a_part_of_the_fetches_is_at_least_one_page() {
-        let limits: CrawlLimits = "per-site=10%".parse().unwrap();
-        let pages: Vec<Option<u64>> = [0, 9, 10, 19, 5_000, u64::MAX]
-            .map(|fetches| limits.pages_per_site(fetches))
-            .to_vec();
-        let expected = [1, 1, 1, 1, 500, u64::MAX / 10].map(Some);
-        assert_eq!(pages, expected);
-        assert_eq!(CrawlLimits::default().pages_per_site(5_000), None);
+        let tenth = Amount::Percent(10 * PERCENT);
+        let pages = [0, 9, 10, 19, 5_000, u64::MAX].map(|fetches| tenth.of(fetches));
+        assert_eq!(pages, [1, 1, 1, 1, 500, u64::MAX / 10]);
     }
 }

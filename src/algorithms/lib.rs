@@ -16,7 +16,8 @@
 //! | [`rank`] | certified HITS, and PageRank |
 //! | [`cores`] | dense bipartite cores and their seeds |
 //! | [`cover`] | coverage of page value, on one site or over the whole web |
-//! | [`crawl_limits`] | limits of a crawl by site and by depth |
+//! | [`crawl_frontier`] | the order in which a simulated crawl fetches pages |
+//! | [`crawl_limits`] | limits and rounds of a simulated crawl |
 //! | [`evaluate`] | evaluation of seeds: searches over the whole graph, statistics |
 
 #![forbid(unsafe_code)]
@@ -24,6 +25,7 @@
 pub mod communicator;
 pub mod cores;
 pub mod cover;
+pub mod crawl_frontier;
 pub mod crawl_limits;
 mod decimal;
 pub mod evaluate;

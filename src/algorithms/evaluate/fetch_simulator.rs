@@ -1,15 +1,15 @@
 //! Simulated crawls from seed lists, with totals for several budgets of fetches.
 //!
-//! A crawl fetches the seeds in the order of their list, then depth by depth, each in URL order. That is the
-//! order of [`crawl_within_budget`](super::crawl::crawl_within_budget), so the first N pages are those of a
-//! crawl with a budget of N, and one crawl serves all budgets. A crawl with limits leaves out pages in that order; a limit by
-//! site is that of the greatest budget.
+//! A crawl fetches pages in the order of a [`CrawlFrontier`]. Without rounds, that is the order of
+//! [`crawl_within_budget`](super::crawl::crawl_within_budget), so the first N pages are those of a crawl with a budget of N, and
+//! one crawl serves all budgets. Limits that are parts of all fetches are those of the greatest budget.
 //!
 //! Fetches are counted in two ways, since neither the links nor the value of an uncrawled page are known. If
 //! uncrawled pages count, a list near the frontier looks worse than it is; if they do not, lists are compared
 //! by known pages alone.
 
-use crate::crawl_limits::{CrawlLimits, SiteCounter};
+use crate::crawl_frontier::{CrawlFrontier, Found};
+use crate::crawl_limits::CrawlLimits;
 use crate::graph::Csr;
 
 /// The graph and the properties of its pages; pages are numbered in URL order.
@@ -23,7 +23,7 @@ pub struct CrawlInput<'a> {
     pub values: &'a [i64],
     /// The PageRanks, by page.
     pub pagerank: &'a [f64],
-    /// The sites, by page, from 0; empty if the crawls have no limit by site.
+    /// The sites, by page, from 0; empty if the crawls do not depend on them.
     pub sites: &'a [u32],
     /// The limits of the crawls.
     pub limits: CrawlLimits,
@@ -32,7 +32,7 @@ pub struct CrawlInput<'a> {
 /// Totals over the pages that a crawl fetches within a budget.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Gathered {
-    /// The number of pages.
+    /// The number of fetches, also of those that fail.
     pub pages: u64,
     /// The number of these that are crawled.
     pub crawled: u64,
@@ -63,10 +63,8 @@ pub struct FetchSimulator<'a> {
     met_in: Vec<u32>,
     discovered_in: Vec<u32>,
     site_count: usize,
-    counter: SiteCounter,
+    frontier: CrawlFrontier,
     run: u32,
-    level: Vec<u32>,
-    next: Vec<u32>,
 }
 
 /// What was known when a list was made.
@@ -91,10 +89,8 @@ impl<'a> FetchSimulator<'a> {
                 .iter()
                 .max()
                 .map_or(0, |&last| last as usize + 1),
-            counter: SiteCounter::default(),
+            frontier: CrawlFrontier::default(),
             run: 0,
-            level: Vec::new(),
-            next: Vec::new(),
         }
     }
 
@@ -130,10 +126,8 @@ impl<'a> FetchSimulator<'a> {
             met_in,
             discovered_in,
             site_count,
-            counter,
+            frontier,
             run,
-            level,
-            next,
         } = self;
         *run = run.wrapping_add(1);
         if *run == 0 {
@@ -145,7 +139,8 @@ impl<'a> FetchSimulator<'a> {
             discovered_in.resize(met_in.len(), 0);
         }
         let most = budgets.last().copied().unwrap_or(0);
-        counter.begin(&input.limits, most, *site_count);
+        frontier.begin(&input.limits, most, *site_count);
+        let site = |page: u32| input.sites[page as usize];
         let holds = |marks: &[bool], page: u32| marks.get(page as usize).copied().unwrap_or(false);
         let mut discover = |page: u32| {
             let is_unseen = holds(before.unseen, page);
@@ -154,37 +149,44 @@ impl<'a> FetchSimulator<'a> {
         let mut is_first = |page: u32| std::mem::replace(&mut met_in[page as usize], *run) != *run;
         let mut now = Gathered::default();
         let mut found = vec![None; budgets.len()];
-        next.clear();
-        next.extend(seeds.iter().copied().filter(|&seed| is_first(seed)));
-        for depth in 0.. {
-            level.clear();
-            let admitted = next
-                .drain(..)
-                .filter(|&page| counts(page) && counter.admits(|| input.sites[page as usize]));
-            level.extend(admitted);
-            if level.is_empty() || now.pages >= most || !input.limits.reach(depth) {
+        for (place, &page) in (0..).zip(seeds) {
+            if is_first(page) && counts(page) {
+                let depth = 0;
+                frontier.add(Found { depth, place, page }, || site(page));
+            }
+        }
+        while now.pages < most {
+            let mut round = frontier.next_round(most - now.pages, site);
+            if round.is_empty() {
                 break;
             }
-            for &page in &*level {
-                let at = page as usize;
+            round.retain(|of| {
+                let (page, at) = (of.page, of.page as usize);
                 now.pages += 1;
-                now.crawled += u64::from(input.crawled[at]);
-                now.new += u64::from(holds(before.new, page));
-                now.discovered += u64::from(discover(page));
-                if !before.unseen.is_empty() {
-                    let targets = input.successors.list(page).iter();
-                    let targets = targets.map(|&target| u64::from(discover(target)));
-                    now.discovered += targets.sum::<u64>();
+                let has_failed = input.limits.fails(page);
+                if !has_failed {
+                    now.crawled += u64::from(input.crawled[at]);
+                    now.new += u64::from(holds(before.new, page));
+                    now.discovered += u64::from(discover(page));
+                    if !before.unseen.is_empty() {
+                        let targets = input.successors.list(page).iter();
+                        let targets = targets.map(|&target| u64::from(discover(target)));
+                        now.discovered += targets.sum::<u64>();
+                    }
+                    now.value += input.values[at];
+                    now.pagerank += input.pagerank[at];
                 }
-                now.value += input.values[at];
-                now.pagerank += input.pagerank[at];
                 record(&mut found, budgets, now);
+                !has_failed
+            });
+            for of in &round {
+                for &page in input.successors.list(of.page) {
+                    if is_first(page) && counts(page) {
+                        let (depth, place) = (of.depth + 1, page);
+                        frontier.add(Found { depth, place, page }, || site(page));
+                    }
+                }
             }
-            for &page in &*level {
-                let targets = input.successors.list(page).iter();
-                next.extend(targets.filter(|&&target| is_first(target)));
-            }
-            next.sort_unstable();
         }
         // A budget that exceeds the reachable pages has the totals of all of them.
         found

@@ -35,7 +35,7 @@ pub use seedbank_algorithms::cover::global::{ValueBy, WebChoice};
 pub use seedbank_algorithms::cover::{
     BadParams as BadCover, Covered, Method as CoverMethod, Share, Value,
 };
-pub use seedbank_algorithms::crawl_limits::{BadCrawlLimits, CrawlLimits, PerSite};
+pub use seedbank_algorithms::crawl_limits::{Amount, BadCrawlLimits, CrawlLimits, Enter};
 
 use std::mem;
 use std::path::Path;

@@ -56,7 +56,7 @@ pub struct HeldOutVerdict {
     pub measure: Measure,
     /// The figure of the plan.
     pub found: Estimate,
-    /// The name of the best of seven baselines.
+    /// The name of the best of ten baselines.
     pub baseline: String,
     /// The figure of the best baseline.
     pub baseline_found: Estimate,

@@ -1,32 +1,29 @@
-//! Breadth-first crawls from seeds within a budget of fetches.
-//!
-//! A crawl fetches the seeds in the order of their list, then depth by depth; if a depth exceeds the
-//! budget, its first pages in URL order. That is the order of `evaluate budget`. Limits of the crawl leave out pages
-//! in that order: a page of a site that has reached its limit is not fetched.
+//! Crawls from seeds within a budget of fetches, in the order of a [`CrawlFrontier`].
 
 use super::graph::WebGraph;
-use super::share::WebShare;
 use super::share::first_pages::first_pages;
 use super::share::levels::ShareLevels;
-use crate::crawl_limits::{CrawlLimits, SiteCounter};
+use crate::crawl_frontier::{CrawlFrontier, Found};
+use crate::crawl_limits::CrawlLimits;
+use crate::graph::codec::{Decoder, Encoder};
 use crate::watch::Interrupted;
 
-/// The pages that a crawl from some seeds fetches, depth by depth; in a share, those of this process.
+/// The pages that a crawl from some seeds fetches, in the order of fetching; in a share, those of this process.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Crawl {
-    /// By depth, and in URL order within each depth.
+    /// Without those whose fetches failed.
     pages: Vec<u32>,
-    /// The number of pages of all processes.
+    /// The number of fetches of all processes.
     fetched: u64,
 }
 
 impl Crawl {
-    /// Returns the number of pages, those of other processes included.
+    /// Returns the number of fetches, those of other processes and those that failed included.
     pub(super) const fn fetched(&self) -> u64 {
         self.fetched
     }
 
-    /// The pages of this process, depth by depth and in URL order within each depth.
+    /// The pages of this process, in the order of fetching.
     pub(super) fn pages(&self) -> &[u32] {
         &self.pages
     }
@@ -36,36 +33,17 @@ impl Crawl {
         let values = self.pages.iter().map(|&page| graph.values()[page as usize]);
         values.sum()
     }
-
-    /// Appends the pages of the next depth, within the budget.
-    fn push(&mut self, pages: &[u32], budget: usize) {
-        let left = budget.saturating_sub(self.pages.len());
-        let mut pages = pages.to_vec();
-        if pages.len() > left && left > 0 {
-            pages.select_nth_unstable(left - 1);
-        }
-        pages.truncate(left);
-        pages.sort_unstable();
-        let fetched = pages.len() as u64;
-        self.push_all(pages, fetched);
-    }
-
-    /// Appends the next depth: its pages in this process, ascending, and the number of its pages in all processes.
-    fn push_all(&mut self, pages: Vec<u32>, fetched: u64) {
-        self.pages.extend(pages);
-        self.fetched += fetched;
-    }
 }
 
-/// Simulates crawls, one at a time, with marks that are reused without clearing. Memory: 4 bytes per page and ghost.
+/// Simulates crawls, one at a time, with marks that are reused without clearing. Memory: 4 bytes per page and ghost, and that
+/// of a [`CrawlFrontier`].
 pub(super) struct Crawler<'a> {
     graph: &'a WebGraph,
     limits: CrawlLimits,
-    sites: SiteCounter,
+    frontier: CrawlFrontier,
+    site_count: usize,
     met_in: Vec<u32>,
     run: u32,
-    level: Vec<u32>,
-    next: Vec<u32>,
     /// The searches over several processes.
     levels: Option<ShareLevels>,
     /// Pages met plus links followed, in all crawls, by this process.
@@ -74,26 +52,29 @@ pub(super) struct Crawler<'a> {
 
 impl<'a> Crawler<'a> {
     pub(super) fn new(graph: &'a WebGraph, limits: CrawlLimits) -> Self {
+        let last = graph.sites().iter().max();
         Self {
             graph,
             limits,
-            sites: SiteCounter::default(),
+            frontier: CrawlFrontier::default(),
+            site_count: last.map_or(0, |&last| last as usize + 1),
             met_in: vec![0; graph.pages() as usize],
             run: 0,
-            level: Vec::new(),
-            next: Vec::new(),
             levels: graph.share().map(ShareLevels::new),
             visits: 0,
         }
     }
 
     fn begin(&mut self) {
+        if let Some(levels) = &mut self.levels {
+            levels.begin();
+            return;
+        }
         self.run = self.run.wrapping_add(1);
         if self.run == 0 {
             self.met_in.fill(0);
             self.run = 1;
         }
-        self.level.clear();
     }
 
     /// Marks a page; returns whether it is met for the first time.
@@ -103,106 +84,137 @@ impl<'a> Crawler<'a> {
 
     /// Crawls at most `budget` pages from distinct seeds, given their numbers in the web.
     pub(super) fn crawl(&mut self, seeds: &[u32], budget: usize) -> Result<Crawl, Interrupted> {
-        let (graph, limits) = (self.graph, self.limits);
-        let site_count = graph
-            .sites()
-            .iter()
-            .max()
-            .map_or(0, |&last| last as usize + 1);
-        self.sites.begin(&limits, budget as u64, site_count);
-        if let Some(share) = graph.share() {
-            return self.crawl_share(share, seeds, budget);
-        }
+        let (graph, budget) = (self.graph, budget as u64);
+        self.frontier.begin(&self.limits, budget, self.site_count);
         self.begin();
-        let mut crawl = Crawl::default();
-        let (run, sites) = (self.run, &mut self.sites);
-        let mut admits = |page: u32| sites.admits(|| graph.sites()[page as usize]);
-        for &seed in seeds {
-            if self.level.len() < budget
-                && Self::is_new(&mut self.met_in, run, seed)
-                && admits(seed)
-            {
-                self.level.push(seed);
+        for (place, &seed) in (0..).zip(seeds) {
+            let Some(page) = graph.local(seed) else {
+                continue;
+            };
+            let is_new = match &mut self.levels {
+                Some(levels) => levels.is_new(page),
+                None => Self::is_new(&mut self.met_in, self.run, page),
+            };
+            if is_new {
+                let depth = 0;
+                let found = Found { depth, place, page };
+                self.frontier.add(found, || graph.sites()[page as usize]);
             }
         }
-        for depth in 1.. {
-            self.visits += self.level.len() as u64;
-            crawl.push(&self.level, budget);
-            if self.level.is_empty() || crawl.pages.len() >= budget || !limits.reach(depth) {
+        let mut crawl = Crawl::default();
+        while crawl.fetched < budget {
+            let (mut round, fetched) = self.next_round(budget - crawl.fetched)?;
+            if fetched == 0 {
                 break;
             }
-            self.next.clear();
-            for &page in &self.level {
-                let targets = graph.successors().list(page);
-                self.visits += targets.len() as u64;
-                for &target in targets {
-                    if Self::is_new(&mut self.met_in, run, target) {
-                        self.next.push(target);
-                    }
-                }
-            }
-            std::mem::swap(&mut self.level, &mut self.next);
-            if limits.per_site.is_some() {
-                self.level.sort_unstable();
-                self.level.retain(|&page| admits(page));
+            self.visits += round.len() as u64;
+            crawl.fetched += fetched;
+            round.retain(|found| !self.limits.fails(graph.number(found.page)));
+            crawl.pages.extend(round.iter().map(|found| found.page));
+            if crawl.fetched < budget {
+                self.follow(&round)?;
             }
         }
         Ok(crawl)
     }
 
-    /// Crawls in all processes.
-    fn crawl_share(
-        &mut self,
-        share: &WebShare,
-        seeds: &[u32],
-        budget: usize,
-    ) -> Result<Crawl, Interrupted> {
-        let (graph, limits) = (self.graph, self.limits);
-        let levels = self.levels.get_or_insert_with(|| ShareLevels::new(share));
-        let sites = &mut self.sites;
-        let mut admits = |page: u32| sites.admits(|| graph.sites()[page as usize]);
-        let mut admitted = seeds.to_vec();
-        if limits.per_site.is_some() {
-            // A site is in one process, which knows whether it admits a seed.
-            let own = seeds
-                .iter()
-                .map(|&seed| graph.local(seed).is_some_and(&mut admits));
-            let of_all = graph.group().sums(own.map(i64::from).collect())?;
-            let seeds = seeds.iter().zip(of_all).filter(|(_, count)| *count > 0);
-            admitted = seeds.map(|(seed, _)| *seed).collect();
+    /// Returns the pages of this process in the next round, and the number of pages of all processes.
+    fn next_round(&mut self, left: u64) -> Result<(Vec<Found>, u64), Interrupted> {
+        let graph = self.graph;
+        let site = |page: u32| graph.sites()[page as usize];
+        let Some(share) = graph.share() else {
+            let round = self.frontier.next_round(left, site);
+            let pages = round.len() as u64;
+            return Ok((round, pages));
+        };
+        if !self.frontier.has_rounds() {
+            let mut round = self.frontier.next_round(u64::MAX, site);
+            let [pages] = graph.group().total([round.len() as u64])?;
+            if pages > left {
+                let places: Vec<u32> = round.iter().map(|found| found.place).collect();
+                round.truncate(first_pages(share, &places, left)?);
+            }
+            return Ok((round, pages.min(left)));
         }
-        levels.begin();
-        let own = admitted
+        // The first pages of all processes, of which each has sent as many as a round can have.
+        let mut round = self.frontier.next_round(left, site);
+        let mut message = Encoder::default();
+        for found in &round {
+            message.number(found.depth.into());
+            message.number(found.place.into());
+        }
+        let mut all = Vec::new();
+        for message in graph.group().gather(message.0)? {
+            let mut message = Decoder(&message);
+            while !message.0.is_empty() {
+                let pair = message.index().zip(message.index());
+                all.push(pair.ok_or_else(|| share.malformed())?);
+            }
+        }
+        let most = usize::try_from(self.frontier.pages_of_round(left)).unwrap_or(usize::MAX);
+        if all.len() > most {
+            all.sort_unstable();
+            all.truncate(most);
+            let last = all.last().copied();
+            let first = round.partition_point(|found| Some((found.depth, found.place)) <= last);
+            let rest = round.split_off(first);
+            self.frontier.put_back(&rest, site);
+        }
+        Ok((round, all.len() as u64))
+    }
+
+    /// Adds the pages to which the pages of a round link.
+    fn follow(&mut self, round: &[Found]) -> Result<(), Interrupted> {
+        let (graph, frontier) = (self.graph, &mut self.frontier);
+        let links = graph.successors();
+        let followed = round
             .iter()
-            .take(budget)
-            .filter_map(|&seed| graph.local(seed));
-        let mut level: Vec<u32> = own.filter(|&page| levels.is_new(page)).collect();
-        let budget = budget as u64;
-        let mut crawl = Crawl::default();
-        for depth in 1.. {
-            let [size] = graph.group().total([level.len() as u64])?;
-            if size == 0 {
-                break;
+            .map(|found| links.list(found.page).len() as u64);
+        self.visits += followed.sum::<u64>();
+        let mut add = |page: u32, depth: u32| {
+            let place = graph.number(page);
+            let found = Found { depth, place, page };
+            frontier.add(found, || graph.sites()[page as usize]);
+        };
+        let (Some(share), Some(levels)) = (graph.share(), &mut self.levels) else {
+            for found in round {
+                for &target in links.list(found.page) {
+                    if Self::is_new(&mut self.met_in, self.run, target) {
+                        add(target, found.depth + 1);
+                    }
+                }
             }
-            self.visits += level.len() as u64;
-            level.sort_unstable();
-            let left = budget.saturating_sub(crawl.fetched);
-            let mut first = level.len();
-            if size > left {
-                first = first_pages(share, &level, left)?;
+            return Ok(());
+        };
+        // Pages of several depths are followed in all processes one depth after another.
+        let mut of_depth = round
+            .chunk_by(|one, other| one.depth == other.depth)
+            .peekable();
+        loop {
+            let mut message = Encoder::default();
+            if let Some(pages) = of_depth.peek() {
+                message.number(pages[0].depth.into());
             }
-            crawl.push_all(level[..first].to_vec(), size.min(left));
-            if crawl.fetched >= budget || !limits.reach(depth) {
-                break;
+            let mut depths = Vec::new();
+            for message in graph.group().gather(message.0)? {
+                let mut message = Decoder(&message);
+                if !message.0.is_empty() {
+                    depths.push(message.index().ok_or_else(|| share.malformed())?);
+                }
             }
-            let links = graph.successors();
-            let followed = level.iter().map(|&page| links.list(page).len() as u64);
-            self.visits += followed.sum::<u64>();
-            level = levels.next(share, links, &level)?.unwrap_or_default();
-            level.sort_unstable();
-            level.retain(|&page| admits(page));
+            let Some(depth) = depths.into_iter().min() else {
+                return Ok(());
+            };
+            let pages = of_depth.next_if(|pages| pages[0].depth == depth);
+            let pages: Vec<u32> = pages
+                .unwrap_or_default()
+                .iter()
+                .map(|found| found.page)
+                .collect();
+            for page in levels.next(share, links, &pages)?.unwrap_or_default() {
+                add(page, depth + 1);
+            }
         }
-        Ok(crawl)
     }
 
     /// Returns the pages of this process that a crawl fetches, and those to which pages link that it fetches in any

@@ -79,9 +79,9 @@ pub const MIN_CRAWLED_TO_HOLD_OUT: usize = 20;
 /// The grid of hops.
 const HOPS: [u32; 5] = [1, 2, 3, 4, 8];
 /// The grid of fetch costs for values by weights, in millionths of the base weight, or of 1 if that is not
-/// positive. Higher costs find fewer of the pages held out.
-const WEIGHT_COSTS: [i64; 9] = [
-    0, 50_000, 100_000, 170_000, 250_000, 330_000, 400_000, 500_000, 670_000,
+/// positive.
+const WEIGHT_COSTS: [i64; 11] = [
+    0, 50_000, 100_000, 170_000, 250_000, 330_000, 400_000, 500_000, 670_000, 800_000, 900_000,
 ];
 /// The grid of values of known pages, in the same unit. Only a search for pages that were not known before
 /// tries the last one, with which crawled pages count little.

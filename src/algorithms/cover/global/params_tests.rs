@@ -69,7 +69,7 @@ fn a_grid_has_only_the_given_values() {
     let of = |millionths: &[i64]| millionths.iter().copied().map(Value).collect::<Vec<_>>();
     assert_eq!(grid.hops, [1, 2, 3, 4, 8]);
     let costs = [
-        0, 50_000, 100_000, 170_000, 250_000, 330_000, 400_000, 500_000, 670_000,
+        0, 50_000, 100_000, 170_000, 250_000, 330_000, 400_000, 500_000, 670_000, 800_000, 900_000,
     ];
     assert_eq!(grid.fetch_costs, of(&costs));
     assert_eq!(grid.values_known, of(&[0, 100_000, 300_000, UNIT]));

@@ -266,7 +266,9 @@ fn plans() -> impl Strategy<Value = WebChoice> {
     let limits = prop_oneof![
         Just("none"),
         Just("per-site=2,depth=2"),
-        Just("per-site=15%")
+        Just("per-site=15%"),
+        Just("rounds=20%,sites-at-once=2"),
+        Just("round=3,per-site-round=2,per-site=20%,fail=20%,enter=seeds")
     ];
     (seeds, kinds(), any::<bool>(), any::<bool>(), limits).prop_map(
         |(seeds, kind, by_depth, positive_only, limits)| {

@@ -10,7 +10,7 @@ use super::super::pick::{Pick, Score, Scored, Stop};
 use super::super::value::{UNIT, Value};
 use super::samples::{SmallWeb, large, ring, web, webs};
 use super::*;
-use crate::crawl_limits::{CrawlLimits, PerSite};
+use crate::crawl_limits::{Amount, CrawlLimits, Enter};
 use crate::graph::Csr;
 use crate::watch::Unwatched;
 
@@ -101,45 +101,70 @@ fn check_reached(web: &SmallWeb, cover: &WebCover, hops: u32) {
     assert_eq!(left, wanted.collect::<Vec<_>>());
 }
 
-/// The pages that a crawl with limits fetches, by its definition.
+/// The pages that a crawl with limits fetches, by its definition: in each round the first pages that were found, as far as
+/// the limits of their sites allow.
 fn limited_crawl(
     web: &SmallWeb,
     seeds: &[u32],
     budget: usize,
     limits: CrawlLimits,
     sites: &[u32],
-) -> Vec<u32> {
-    let per_site = limits.pages_per_site(budget as u64).unwrap_or(u64::MAX);
-    let mut of_site = [0; 24];
-    let mut admitted = |pages: Vec<u32>| -> Vec<u32> {
-        let pages = pages.into_iter().filter(|page| {
-            let count = &mut of_site[sites[*page as usize] as usize];
-            *count += 1;
-            *count <= per_site
-        });
-        pages.collect()
+) -> (Vec<u32>, usize) {
+    let amount = |limit: Option<Amount>, without: usize| {
+        limit.map_or(without, |limit| {
+            usize::try_from(limit.of(budget as u64)).unwrap()
+        })
     };
+    let site = |page: u32| sites[page as usize];
+    let is_entered = |page: u32| {
+        limits.enter == Enter::All || seeds.iter().any(|&seed| site(seed) == site(page))
+    };
+    let without = if limits.has_rounds() { 1 } else { usize::MAX };
+    let of_round = amount(limits.per_site_round, without);
     let mut met: BTreeSet<u32> = seeds.iter().copied().collect();
-    let mut level = admitted(seeds.to_vec());
-    level.truncate(budget);
-    let mut fetched = Vec::new();
-    for depth in 1.. {
-        level.sort_unstable();
-        fetched.extend(&level);
-        if level.is_empty() || fetched.len() >= budget || !limits.reach(depth) {
+    let mut found: Vec<(u32, usize, u32)> =
+        (0..).zip(seeds).map(|(at, &seed)| (0, at, seed)).collect();
+    let mut of_site = [0; 24];
+    let (mut fetched, mut fetches) = (Vec::new(), 0);
+    for _ in 0..amount(limits.rounds, usize::MAX) {
+        found.retain(|(depth, _, page)| limits.reach(*depth) && is_entered(*page));
+        found.sort_unstable();
+        let (mut round, mut in_round) = (Vec::new(), [0; 24]);
+        for &(depth, place, page) in &found {
+            let site = site(page) as usize;
+            let is_next = limits.has_rounds()
+                || round
+                    .first()
+                    .is_none_or(|first: &(u32, usize, u32)| first.0 == depth);
+            if is_next
+                && of_site[site] < amount(limits.per_site, usize::MAX)
+                && in_round[site] < of_round
+                && round.len() < amount(limits.round, usize::MAX).min(budget - fetches)
+            {
+                of_site[site] += 1;
+                in_round[site] += 1;
+                round.push((depth, place, page));
+            }
+        }
+        if round.is_empty() {
             break;
         }
-        let next: BTreeSet<u32> = level
-            .iter()
-            .flat_map(|page| &web.links[*page as usize])
-            .copied()
-            .filter(|page| !met.contains(page))
-            .collect();
-        met.extend(&next);
-        level = admitted(next.into_iter().collect());
+        fetches += round.len();
+        // A page beyond the limit of its site is never fetched.
+        found.retain(|of| !round.contains(of));
+        for (depth, _, page) in round {
+            if limits.fails(page) {
+                continue;
+            }
+            fetched.push(page);
+            for &target in &web.links[page as usize] {
+                if met.insert(target) {
+                    found.push((depth + 1, target as usize, target));
+                }
+            }
+        }
     }
-    fetched.truncate(budget);
-    fetched
+    (fetched, fetches)
 }
 
 proptest! {
@@ -198,23 +223,33 @@ proptest! {
     }
 
     #[test]
-    fn crawls_fetch_depth_by_depth_and_within_one_in_url_order(
+    fn crawls_fetch_the_first_pages_that_limits_allow(
         web in web(),
         seeds in proptest::collection::btree_set(0_u32..24, 1..6),
         budget in 1_usize..30,
-        per_site in proptest::option::of(1_usize..5),
-        depth in proptest::option::of(0_u32..4),
+        limits in (
+            proptest::option::of(1_u64..5),
+            proptest::option::of(0_u32..4),
+            proptest::option::of(1_u64..6),
+            proptest::option::of(1_u64..6),
+            proptest::option::of(1_u64..4),
+            prop_oneof![2 => Just(0), 1 => Just(30_000_000_u64)],
+            any::<bool>(),
+        ),
     ) {
         let sites: Vec<u32> = (0..24).map(|page| page * page % 5).collect();
         let graph = web.graph();
         let graph = graph.clone().with_sites(sites[..graph.pages() as usize].to_vec());
         let seeds: Vec<u32> = seeds.into_iter().filter(|&s| s < graph.pages()).rev().collect();
-        let per_site = per_site.map(|pages| PerSite::Pages(pages as u64));
-        let limits = CrawlLimits { per_site, depth };
+        let (per_site, depth, rounds, round, per_site_round, fail, enters_all) = limits;
+        let [per_site, rounds, round, per_site_round] =
+            [per_site, rounds, round, per_site_round].map(|of| of.map(Amount::Number));
+        let enter = if enters_all { Enter::All } else { Enter::Seeds };
+        let limits = CrawlLimits { per_site, depth, rounds, round, per_site_round, fail, enter };
         let whole = crawl::Crawler::new(&graph, limits).crawl(&seeds, budget).unwrap();
-        let wanted = limited_crawl(&web, &seeds, budget, limits, &sites);
+        let (wanted, fetches) = limited_crawl(&web, &seeds, budget, limits, &sites);
         prop_assert_eq!(whole.worth(&graph), web.worth(&wanted));
-        prop_assert_eq!(whole.fetched(), wanted.len() as u64);
+        prop_assert_eq!(whole.fetched(), fetches as u64);
         prop_assert_eq!(whole.pages(), wanted);
     }
 

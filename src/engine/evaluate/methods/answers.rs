@@ -166,6 +166,12 @@ pub enum Baseline {
     InDegree,
     /// Most out-links.
     OutDegree,
+    /// Most out-links to crawled pages, less .3 times all out-links; at most 3 pages of a site.
+    NetOutDegree,
+    /// The page of each site with the highest PageRank over the whole web.
+    SitePagerank,
+    /// The page of each site with the most out-links.
+    SiteOutDegree,
     /// The shortest URL of each of the sites with the most crawled pages.
     HomePages,
     /// A random number times log10 of one more than the in-links, limited for each site; the mean
@@ -187,12 +193,15 @@ impl GatheredView {
 
 impl Baseline {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 10] = [
         Self::Random,
         Self::Pagerank,
         Self::Harmonic,
         Self::InDegree,
         Self::OutDegree,
+        Self::NetOutDegree,
+        Self::SitePagerank,
+        Self::SiteOutDegree,
         Self::HomePages,
         Self::CommonCrawl,
     ];
@@ -206,6 +215,9 @@ impl Baseline {
             Self::Harmonic => "harmonic",
             Self::InDegree => "in-degree",
             Self::OutDegree => "out-degree",
+            Self::NetOutDegree => "net-out-degree",
+            Self::SitePagerank => "site-pagerank",
+            Self::SiteOutDegree => "site-out-degree",
             Self::HomePages => "home-pages",
             Self::CommonCrawl => "common-crawl",
         }

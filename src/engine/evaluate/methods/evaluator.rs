@@ -157,7 +157,7 @@ impl<'a> Evaluator<'a> {
     /// Sets the limits of the crawls.
     pub(super) fn with_limits(mut self, limits: CrawlLimits) -> Self {
         self.limits = limits;
-        if limits.per_site.is_some() {
+        if limits.needs_sites() {
             self.sites = self.full_web.site_numbers();
         }
         self

@@ -242,34 +242,53 @@ impl<'a> BaselineOrders<'a> {
     pub(super) fn list(&self, baseline: Baseline, seeds: usize, stream: u64) -> Vec<u32> {
         let count = number(self.candidates.len());
         let page = |at: u32| self.candidates[at as usize];
-        let by_number = |of: &dyn Fn(u32) -> u64| {
+        let out_degree = |page: u32| self.held_out.successors.list(page).len();
+        let by_number = |of: &dyn Fn(u32) -> i64| {
             let mut order = self.candidates.clone();
             order.sort_by_key(|&page| Reverse(of(page)));
-            order.truncate(seeds);
             order
         };
-        let by_rank = |scores: &[f64]| {
+        let by_rank = |scores: &[f64], most: usize| -> Vec<u32> {
             let scores: Vec<f64> = self
                 .candidates
                 .iter()
                 .map(|&page| scores[page as usize])
                 .collect();
-            order_by_score(&scores, seeds)
-                .into_iter()
-                .map(page)
-                .collect()
+            let order = order_by_score(&scores, most);
+            order.into_iter().map(page).collect()
         };
+        let first = |mut order: Vec<u32>, per_site: usize| {
+            let mut of_site = vec![0; self.held_out.sites()];
+            order.retain(|&page| {
+                let count = &mut of_site[self.held_out.site_of(page) as usize];
+                *count += 1;
+                *count <= per_site
+            });
+            order.truncate(seeds);
+            order
+        };
+        let all = usize::MAX;
         match baseline {
             Baseline::Random => {
                 let drawn = random_order("", self.rng_seed.wrapping_add(stream), count, seeds);
                 drawn.into_iter().map(page).collect()
             }
-            Baseline::Pagerank => by_rank(&self.held_out.pagerank),
-            Baseline::Harmonic => by_rank(&self.harmonic),
-            Baseline::InDegree => by_number(&|page| self.held_out.in_degree(page) as u64),
-            Baseline::OutDegree => {
-                by_number(&|page| self.held_out.successors.list(page).len() as u64)
+            Baseline::Pagerank => by_rank(&self.held_out.pagerank, seeds),
+            Baseline::Harmonic => by_rank(&self.harmonic, seeds),
+            Baseline::InDegree => {
+                first(by_number(&|page| self.held_out.in_degree(page) as i64), all)
             }
+            Baseline::OutDegree => first(by_number(&|page| out_degree(page) as i64), all),
+            Baseline::NetOutDegree => {
+                let net = |page: u32| {
+                    let targets = self.held_out.successors.list(page).iter();
+                    let crawled = targets.filter(|&&to| self.held_out.crawled[to as usize]);
+                    10 * crawled.count() as i64 - 3 * out_degree(page) as i64
+                };
+                first(by_number(&net), 3)
+            }
+            Baseline::SitePagerank => first(by_rank(&self.held_out.pagerank, all), 1),
+            Baseline::SiteOutDegree => first(by_number(&|page| out_degree(page) as i64), 1),
             Baseline::HomePages => self.home_pages(seeds),
             Baseline::CommonCrawl => self.common_crawl(seeds, stream),
         }

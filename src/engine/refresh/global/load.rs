@@ -295,7 +295,7 @@ impl PageLists {
             .with_constraints(pins, caps)
             .map_err(web_graph_error)?;
         let mut graph = graph.with_known(known, self.values_as_known);
-        if choice.crawl.per_site.is_some() {
+        if choice.crawl.needs_sites() {
             graph = graph.with_sites(site_numbers(&self.ids));
         }
         Ok(LoadedWeb {

@@ -6,25 +6,25 @@ use crate::watch::Interrupted;
 /// The bits of a number that a round finds.
 const BITS: u32 = 4;
 
-/// Returns how many of `pages`, the part of a list in this process in ascending order, are among the first `most` of the
+/// Returns how many of `numbers`, the part of a list in this process in ascending order, are among the first `most` of the
 /// whole list.
 ///
-/// Finds the number in the web of the last one, some bits at a time, by counting the pages of all processes for each
+/// Finds the last one, some bits at a time, by counting the pages of all processes for each
 /// value of these bits. Cost: eight rounds, each with 16 counts.
 pub(in super::super) fn first_pages(
     share: &WebShare,
-    pages: &[u32],
+    numbers: &[u32],
     mut most: u64,
 ) -> Result<usize, Interrupted> {
     let group = Group(Some(share));
     // The range that is searched, and the number at which it begins.
-    let (mut from, mut to, mut begins) = (0, if most > 0 { pages.len() } else { 0 }, 0);
+    let (mut from, mut to, mut begins) = (0, if most > 0 { numbers.len() } else { 0 }, 0);
     for shift in (0..u32::BITS).step_by(BITS as usize).rev() {
         let ends: Vec<usize> = (0..1 << BITS)
             .map(|value| {
                 // The largest number with these bits.
                 let last = begins | value << shift | ((1 << shift) - 1);
-                from + pages[from..to].partition_point(|page| share.number(*page) <= last)
+                from + numbers[from..to].partition_point(|number| *number <= last)
             })
             .collect();
         let starts = std::iter::once(&from).chain(&ends);

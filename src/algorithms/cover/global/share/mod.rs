@@ -187,7 +187,7 @@ impl WebShare {
     }
 
     /// Ends the work because a message cannot be decoded.
-    fn malformed(&self) -> Interrupted {
+    pub(super) fn malformed(&self) -> Interrupted {
         self.communicator
             .fail("a message of a selection cannot be decoded")
     }
