@@ -82,6 +82,7 @@ fn evidence(lines: &mut Facts, why: &Why) {
         Why::NoInterSiteLinks { .. }
         | Why::NoSeats { .. }
         | Why::Ineligible { .. }
+        | Why::Represented { .. }
         | Why::NotYetKnown => {}
     }
 }

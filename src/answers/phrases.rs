@@ -349,12 +349,15 @@ pub fn write_shortage(text: &mut String, short: Shortage, found: u32) {
 #[must_use]
 pub fn verdict_sentence(verdict: &HeldOutVerdict) -> String {
     let figure = |found: Estimate| match verdict.measure {
-        Measure::Crawled | Measure::Discovered => thousands(found.mean.round().max(0.0)),
+        Measure::Crawled | Measure::Contents | Measure::Discovered => {
+            thousands(found.mean.round().max(0.0))
+        }
         Measure::Pagerank => format!("{:.2} %", 100.0 * found.mean),
     };
     let found = figure(verdict.found);
     let found = match verdict.measure {
         Measure::Crawled => format!("finds {found} crawled pages"),
+        Measure::Contents => format!("finds {found} different crawled pages"),
         Measure::Discovered => format!("sees {found} pages for the first time"),
         Measure::Pagerank => format!("fetches {found} of the PageRank"),
     };
@@ -404,7 +407,7 @@ pub fn verdict_ratio(verdict: &HeldOutVerdict) -> String {
 
 fn ratio(verdict: &HeldOutVerdict) -> String {
     let baseline = match verdict.measure {
-        Measure::Crawled | Measure::Discovered => {
+        Measure::Crawled | Measure::Contents | Measure::Discovered => {
             thousands(verdict.baseline_found.mean.round().max(0.0))
         }
         Measure::Pagerank => format!("{:.2} %", 100.0 * verdict.baseline_found.mean),

@@ -124,6 +124,9 @@ fn no_seed(why: &Why, method: Method, site: &str, alias: Option<&AliasView>) -> 
         )
         .into(),
         Why::Reached { by, hop } => leader(by, "").and(leads_within(*hop)),
+        Why::Represented { by } => Line::from("it has the same content as ")
+            .and_page(by)
+            .and(", which counts instead"),
         Why::Unreached(page) => unreached(page).into(),
         Why::Ineligible { reason } => ineligible(*reason, method, alias),
         Why::NotYetKnown => {

@@ -227,6 +227,7 @@ fn figure(found: &Comparison, budget: u64) -> Figure {
             let results = compared_results(list);
             vec![
                 list.list.clone(),
+                results.contents.with_error(),
                 results.crawled.with_error(),
                 results.new_pages.with_error(),
                 results.discovered.with_error(),
@@ -238,6 +239,7 @@ fn figure(found: &Comparison, budget: u64) -> Figure {
         .collect();
     let heads = [
         "List",
+        "Distinct contents",
         "Crawled (pages)",
         "Newly found (pages)",
         "Seen for the first time (pages)",
@@ -252,6 +254,7 @@ fn figure(found: &Comparison, budget: u64) -> Figure {
 const fn figure_name(measure: Compared) -> &'static str {
     match measure {
         Compared::Crawled => "Crawled pages",
+        Compared::Contents => "Distinct contents",
         Compared::Discovered => "Pages seen for the first time",
         Compared::Pagerank => "PageRank",
     }
@@ -300,7 +303,9 @@ mod tests {
             fetched: number,
             value: number,
             crawled: number,
+            contents: number,
             new_pages: number,
+            new_contents: number,
             discovered: number,
             pagerank: number,
         };

@@ -27,7 +27,7 @@ use support::transcript::{stable, transcript_in};
 
 crate::transcripts!(
     "tests/cli_query", besides ["explain_texts"],
-    compare cover diff evaluate explain export facts goals lookups plan_lists plans policies seeds status
+    compare cover diff duplicates evaluate explain export facts goals lookups plan_lists plans policies seeds status
 );
 
 /// Catches: texts of `explain` that a reviewer has not read. Of the crawl, the repository has only these texts.

@@ -16,7 +16,7 @@ use crate::support::plans::exact_cores;
 use crate::support::records::{Batch, record, site_line};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use seedbank::engine::plan::{CoverMethod, Method, Scope, Value, ValueBy};
+use seedbank::engine::plan::{CoverMethod, Duplicates, Method, Scope, Value, ValueBy};
 use seedbank::engine::query::{DiffRequest, Evidence, IneligibleReason, PageKind, PageState, Why};
 use seedbank::engine::{EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::synth::{SynthOptions, day_text};
@@ -43,7 +43,7 @@ fn every_page_is_told_why(bank: &TestBank, judge: &Judge, seeds: usize, terms: T
     };
     let reached = reached_by(&picks);
     let before_last = reached_by(&picks[..picks.len().saturating_sub(1)]);
-    let candidates = judge.candidates();
+    let candidates = judge.candidates(terms);
     let explainer = match bank.bank.explainer(which("greedy")) {
         Ok(explainer) => explainer,
         Err(e) => panic!("{e}"),
@@ -76,6 +76,13 @@ fn every_page_is_told_why(bank: &TestBank, judge: &Judge, seeds: usize, terms: T
                 assert_eq!(millionths(seed.gain.unwrap()), picks[at].1);
                 let before = seed.reached_by.map(|(by, hop)| (by.pick, hop as usize));
                 assert_eq!(before, first.filter(|first| first.0 != seed.rank));
+            }
+            Why::Represented { by } => {
+                assert!(terms.once);
+                assert_eq!(judge.represented_by.get(&url), Some(&by));
+            }
+            _ if terms.once && !picks.is_empty() && judge.represented_by.contains_key(&url) => {
+                panic!("{url} is a copy")
             }
             Why::Reached { by, hop } => assert_eq!(Some((by.pick, hop as usize)), first),
             Why::Unreached(_) if page.kind == PageKind::Document => assert!(first.is_none()),
@@ -122,6 +129,7 @@ fn random_histories() {
         prop_oneof![1 => Just(0), 1 => Just(333_333), 1 => Just(-2_000_001)],
         prop_oneof![Just(0), Just(330_000), Just(1_000_000)],
         0_usize..4,
+        any::<bool>(),
     );
     let batch = (
         proptest::collection::vec(record(), 4..30),
@@ -130,13 +138,14 @@ fn random_histories() {
     let batches = proptest::collection::vec(batch, 1..4);
     let result = TestRunner::new(config).run(
         &(terms, batches),
-        |((p_uniq, known, quality, price, hops), batches)| {
+        |((p_uniq, known, quality, price, hops, once), batches)| {
             let terms = Terms {
                 p_uniq,
                 known,
                 quality,
                 price,
                 hops,
+                once,
             };
             let bank = TestBank::new();
             let plan = PlanOptions {
@@ -145,6 +154,7 @@ fn random_histories() {
                 value_quality: Some(Value(quality)),
                 fetch_cost: Some(Value(price)),
                 hops: Some(u32::try_from(hops).unwrap()),
+                duplicates: once.then_some(Duplicates::Once),
                 ..over_web(CoverMethod::Greedy, 4)
             };
             let tried = PlanOptions {

@@ -1,10 +1,13 @@
 //! Seeds over the web by the definition, worked out from the pages of a bank alone.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use seedbank::engine::PlanOptions;
 use seedbank::engine::plan::{CoverMethod, Method, Scope};
 use seedbank::engine::query::{PageKind, PageState, PageView};
+use seedbank::ingest::{self, SiteMode};
+use seedbank_store::{Reader, tables};
 
 use super::banks::TestBank;
 use super::model::pages_of;
@@ -23,6 +26,8 @@ pub fn over_web(method: CoverMethod, seeds: u32) -> PlanOptions {
 pub struct Judge {
     pub pages: BTreeMap<String, PageView>,
     links: BTreeMap<String, BTreeSet<String>>,
+    /// Crawled pages with the digest of another one, each with the page that represents it.
+    pub represented_by: BTreeMap<String, String>,
 }
 
 /// What a plan of the judge says: values of known pages, of a quality of 1, the price, hops, all in
@@ -34,6 +39,23 @@ pub struct Terms {
     pub quality: i64,
     pub price: i64,
     pub hops: usize,
+    /// Whether pages with one digest count once.
+    pub once: bool,
+}
+
+/// The crawled pages with each digest.
+fn contents(bank: &TestBank) -> BTreeMap<[u8; 16], Vec<String>> {
+    let reader = Reader::open(bank.bank.path()).unwrap();
+    let mut contents: BTreeMap<_, Vec<String>> = BTreeMap::new();
+    for entry in reader.scan(&tables::PAGES).unwrap() {
+        let (page, record) = entry.unwrap();
+        let site = reader.need(&tables::SITES, &page.site()).unwrap().name;
+        if let (PageState::Crawled, Some(digest)) = (record.state, record.digest) {
+            let url = ingest::url(&site, &record.local, SiteMode::Host);
+            contents.entry(digest).or_default().push(url);
+        }
+    }
+    contents
 }
 
 impl Judge {
@@ -45,13 +67,30 @@ impl Judge {
             let to = page.outlinks.iter().filter(|to| live(to)).cloned();
             (url.clone(), to.collect())
         });
+        let links: BTreeMap<String, BTreeSet<String>> = links.collect();
+        let in_links = |url: &String| links.values().filter(|to| to.contains(url)).count();
+        let mut represented_by = BTreeMap::new();
+        for urls in contents(bank).values() {
+            let suitability = |url: &&String| (Reverse(in_links(url)), url.len(), (*url).clone());
+            let first = urls.iter().min_by_key(suitability).unwrap();
+            let others = urls.iter().filter(|url| *url != first);
+            represented_by.extend(others.map(|url| (url.clone(), first.clone())));
+        }
         Self {
-            links: links.collect(),
+            links,
             pages,
+            represented_by,
         }
     }
 
+    fn is_copy(&self, url: &str, terms: Terms) -> bool {
+        terms.once && self.represented_by.contains_key(url)
+    }
+
     fn value(&self, url: &str, terms: Terms) -> i64 {
+        if self.is_copy(url, terms) {
+            return 0;
+        }
         let page = &self.pages[url];
         // In ten-thousandths.
         let quality = page.quality.map_or(0, |quality| quality.0 / 100);
@@ -66,10 +105,11 @@ impl Judge {
         weight + quality + uncrawled * terms.p_uniq
     }
 
-    pub fn candidates(&self) -> Vec<&String> {
+    pub fn candidates(&self, terms: Terms) -> Vec<&String> {
         let pages = self.pages.iter();
         let candidates = pages.filter(|(url, page)| {
             let may_be = page.state == PageState::Crawled && page.kind != PageKind::Document;
+            let may_be = may_be && !self.is_copy(url, terms);
             may_be && !page.spam && !self.links[*url].is_empty()
         });
         candidates.map(|(url, _)| url).collect()
@@ -102,7 +142,7 @@ impl Judge {
         let mut reached = BTreeSet::new();
         let mut picks: Vec<(String, i64)> = Vec::new();
         while picks.len() < seeds {
-            let open = self.candidates().into_iter();
+            let open = self.candidates(terms).into_iter();
             let open = open.filter(|url| picks.iter().all(|pick| pick.0 != **url));
             let gains = open.map(|url| (self.gain(url, &reached, terms), url));
             // Of several the first, which has the smallest URL.

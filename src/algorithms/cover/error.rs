@@ -92,6 +92,9 @@ pub enum BadParams {
     /// A budget for the named method, which has no settings to try.
     #[error("`budget` applies to greedy only, and the method is {0}; omit it, or use greedy")]
     NoBudget(&'static str),
+    /// A way in which duplicates count for the named method, for which each counts.
+    #[error("`duplicates` applies to greedy only, and the method is {0}; omit it, or use greedy")]
+    NoContents(&'static str),
     /// A limit of the search for settings, or of the crawl that judges them, without a budget.
     #[error("`tune-visits`, `holdouts` and `crawl` require `budget`, whose crawl they are about")]
     NothingToTune,

@@ -27,6 +27,17 @@ pub struct CrawlInput<'a> {
     pub sites: &'a [u32],
     /// The limits of the crawls.
     pub limits: CrawlLimits,
+    /// What the crawled pages contain.
+    pub contents: PageContents<'a>,
+}
+
+/// The contents of pages. A page that is not crawled has its own.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PageContents<'a> {
+    /// By page: a page with the same content, the same for all pages with it; empty if all contents differ.
+    pub of_page: &'a [u32],
+    /// Whether a content has a value once, that of the first of its pages that is fetched, instead of once for each.
+    pub value_once: bool,
 }
 
 /// Totals over the pages that a crawl fetches within a budget.
@@ -38,6 +49,10 @@ pub struct Gathered {
     pub crawled: u64,
     /// The number of these that were not known as crawled when the list was made.
     pub new: u64,
+    /// The number of distinct contents of the crawled pages.
+    pub contents: u64,
+    /// The number of these that no page had that was known as crawled when the list was made.
+    pub new_contents: u64,
     /// The number of distinct pages that were fetched or that fetched pages link to, and that were not known
     /// at all when the list was made.
     pub discovered: u64,
@@ -56,12 +71,14 @@ pub struct FetchedWithin {
     pub of_crawled: Gathered,
 }
 
-/// Simulates crawls, one at a time, with marks that are reused without clearing. Memory: 4 bytes per page.
+/// Simulates crawls, one at a time, with marks that are reused without clearing. Memory: 4 bytes per page, and 4
+/// if pages share contents.
 #[derive(Clone, Debug)]
 pub struct FetchSimulator<'a> {
     input: CrawlInput<'a>,
     met_in: Vec<u32>,
     discovered_in: Vec<u32>,
+    content_in: Vec<u32>,
     site_count: usize,
     frontier: CrawlFrontier,
     run: u32,
@@ -74,6 +91,9 @@ pub struct KnownBefore<'a> {
     pub new: &'a [bool],
     /// Whether the page was not known at all, by page; empty if all were.
     pub unseen: &'a [bool],
+    /// Whether no page known as crawled had the content, by the page that stands for it in
+    /// [`PageContents::of_page`]; empty if all contents were known.
+    pub new_contents: &'a [bool],
 }
 
 impl<'a> FetchSimulator<'a> {
@@ -84,6 +104,7 @@ impl<'a> FetchSimulator<'a> {
             input,
             met_in: vec![0; input.successors.len()],
             discovered_in: Vec::new(),
+            content_in: vec![0; input.contents.of_page.len()],
             site_count: input
                 .sites
                 .iter()
@@ -125,6 +146,7 @@ impl<'a> FetchSimulator<'a> {
             input,
             met_in,
             discovered_in,
+            content_in,
             site_count,
             frontier,
             run,
@@ -133,6 +155,7 @@ impl<'a> FetchSimulator<'a> {
         if *run == 0 {
             met_in.fill(0);
             discovered_in.fill(0);
+            content_in.fill(0);
             *run = 1;
         }
         if !before.unseen.is_empty() {
@@ -147,6 +170,14 @@ impl<'a> FetchSimulator<'a> {
             is_unseen && std::mem::replace(&mut discovered_in[page as usize], *run) != *run
         };
         let mut is_first = |page: u32| std::mem::replace(&mut met_in[page as usize], *run) != *run;
+        // Returns the content of a page, and whether it is fetched for the first time.
+        let mut content_of = |page: u32| match input.contents.of_page.get(page as usize) {
+            None => (page, true),
+            Some(&of) => (
+                of,
+                std::mem::replace(&mut content_in[of as usize], *run) != *run,
+            ),
+        };
         let mut now = Gathered::default();
         let mut found = vec![None; budgets.len()];
         for (place, &page) in (0..).zip(seeds) {
@@ -173,7 +204,17 @@ impl<'a> FetchSimulator<'a> {
                         let targets = targets.map(|&target| u64::from(discover(target)));
                         now.discovered += targets.sum::<u64>();
                     }
-                    now.value += input.values[at];
+                    let mut has_value = true;
+                    if input.crawled[at] {
+                        let (content, is_first) = content_of(page);
+                        now.contents += u64::from(is_first);
+                        now.new_contents +=
+                            u64::from(is_first && holds(before.new_contents, content));
+                        has_value = is_first || !input.contents.value_once;
+                    }
+                    if has_value {
+                        now.value += input.values[at];
+                    }
                     now.pagerank += input.pagerank[at];
                 }
                 record(&mut found, budgets, now);
@@ -225,12 +266,14 @@ mod tests {
             pagerank: &pagerank,
             sites: &[],
             limits: CrawlLimits::default(),
+            contents: PageContents::default(),
         };
         let mut simulator = FetchSimulator::new(input);
         for _ in 0..2 {
             let before = KnownBefore {
                 new: &[false, false, false, false, false, true],
                 unseen: &[false, false, false, false, true, true],
+                new_contents: &[],
             };
             let found = simulator.crawl(&[0], &[1, 3, 4, 99], before);
             // Page 1 links to 4, and 3 to 5.
@@ -279,6 +322,7 @@ mod tests {
                 pagerank: &[0.0; 6],
                 sites: &[0, 0, 0, 1, 1, 2],
                 limits: limits.parse().unwrap(),
+                contents: PageContents::default(),
             };
             let found = FetchSimulator::new(input).crawl(&[0], &[6], KnownBefore::default());
             (found[0].all.value, found[0].of_crawled.value)
@@ -294,5 +338,40 @@ mod tests {
         // A third of six pages is two. Without the known page 1, page 2 is the second of its site.
         let known = [true, false, true, true, true, true];
         assert_eq!(fetched("per-site=34%", &known), (111_011, 101_101));
+    }
+    #[test]
+    fn a_content_counts_once() {
+        // 0 leads to all others; 1, 2 and 4 have one content, and 3 is only known.
+        let links = csr(&[&[1, 2, 3, 4], &[], &[], &[], &[]]);
+        let found = |value_once: bool, seeds: &[u32], budget: u64| {
+            let input = CrawlInput {
+                successors: &links,
+                crawled: &[true, true, true, false, true],
+                values: &[1, 10, 100, 1_000, 10_000],
+                pagerank: &[0.0; 5],
+                sites: &[],
+                limits: CrawlLimits::default(),
+                contents: PageContents {
+                    of_page: &[0, 1, 1, 3, 1],
+                    value_once,
+                },
+            };
+            let before = KnownBefore {
+                new: &[true, false, false, false, true],
+                unseen: &[],
+                new_contents: &[true, false, false, false, false],
+            };
+            let mut simulator = FetchSimulator::new(input);
+            let first = simulator.crawl(seeds, &[budget], before);
+            assert_eq!(first, simulator.crawl(seeds, &[budget], before));
+            let all = first[0].all;
+            ((all.contents, all.new_contents), all.value)
+        };
+        assert_eq!(found(false, &[0], 9), ((2, 1), 11_111));
+        assert_eq!(found(true, &[0], 9), ((2, 1), 1_011));
+        // The first page that is fetched counts, whichever it is.
+        assert_eq!(found(true, &[4, 0], 9), ((2, 1), 11_001));
+        assert_eq!(found(true, &[4, 2], 9), ((1, 0), 10_000));
+        assert_eq!(found(true, &[0], 2), ((2, 1), 11));
     }
 }

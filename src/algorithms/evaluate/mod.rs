@@ -23,6 +23,8 @@ mod samples;
 
 pub use crate::statistics::{Estimate, draw};
 pub use crawl::{PageWorth, Tally};
-pub use fetch_simulator::{CrawlInput, FetchSimulator, FetchedWithin, Gathered, KnownBefore};
+pub use fetch_simulator::{
+    CrawlInput, FetchSimulator, FetchedWithin, Gathered, KnownBefore, PageContents,
+};
 pub use forward_graph::{ForwardGraph, Search};
 pub use harmonic::{Harmonic, harmonic};

@@ -212,7 +212,7 @@ pub(super) fn compared(found: &Comparison) -> String {
             );
             text.push_str(&table(&lists, found));
             // No crawl finds more crawled pages than it fetches, or than there are.
-            if found.measure == Measure::Crawled {
+            if matches!(found.measure, Measure::Crawled | Measure::Contents) {
                 append_line!(
                     text,
                     "at most {} can be found",
@@ -231,6 +231,7 @@ fn table(lists: &[&ComparedList], found: &Comparison) -> String {
     let mut table = Table::of("lists", "", lists.iter().copied())
         .text("", "list", |list| &list.list)
         .estimate("", "crawled", 0, |list| list.known.all.crawled)
+        .estimate("", "contents", 0, |list| list.known.all.contents)
         .estimate("", "% of PageRank", 2, |list| list.known.all.pagerank)
         .percent(2)
         .estimate("", "value", 0, |list| list.known.all.value);
@@ -240,6 +241,7 @@ fn table(lists: &[&ComparedList], found: &Comparison) -> String {
             .estimate("", "held out: crawled", 0, |of| {
                 held_out(of).map(|of| of.0.crawled)
             })
+            .estimate("", "contents", 0, |of| held_out(of).map(|of| of.0.contents))
             .estimate("", "new", 0, |of| held_out(of).map(|of| of.0.new_pages))
             .estimate("", "first seen", 0, |of| {
                 held_out(of).map(|of| of.0.discovered)
@@ -302,8 +304,14 @@ fn csv(found: &MethodsEvaluation) -> String {
                 .estimate(name("fetched"), "", 0, |list| of(list).map(|of| of.fetched))
                 .estimate(name("value"), "", 0, |list| of(list).map(|of| of.value))
                 .estimate(name("crawled"), "", 0, |list| of(list).map(|of| of.crawled))
+                .estimate(name("contents"), "", 0, |list| {
+                    of(list).map(|of| of.contents)
+                })
                 .estimate(name("new_pages"), "", 0, |list| {
                     of(list).map(|of| of.new_pages)
+                })
+                .estimate(name("new_contents"), "", 0, |list| {
+                    of(list).map(|of| of.new_contents)
                 })
                 .estimate(name("discovered"), "", 0, |list| {
                     of(list).map(|of| of.discovered)

@@ -20,7 +20,7 @@ use seedbank_algorithms::cover::global::{ValueBy, WebChoice, WebGraph, WebParams
 use seedbank_algorithms::cover::{CoverParams, Method, Value};
 use seedbank_algorithms::crawl_limits::CrawlLimits;
 use seedbank_algorithms::evaluate::fetch_simulator::{
-    CrawlInput, FetchSimulator, FetchedWithin, Gathered, KnownBefore,
+    CrawlInput, FetchSimulator, FetchedWithin, Gathered, KnownBefore, PageContents,
 };
 use seedbank_algorithms::graph::{Csr, PageGraph, number};
 use seedbank_algorithms::page::PageId;
@@ -167,6 +167,7 @@ fn replay_days(timeline: &Timeline, terms: Terms, watch: &dyn Watch) -> Result<R
             let before = KnownBefore {
                 new: content.unseen(),
                 unseen: content.unseen(),
+                new_contents: &[],
             };
             let web = KnownWeb::new(&known, terms);
             let mut simulator = content.simulator();
@@ -196,6 +197,7 @@ fn best_setting(
     let before = KnownBefore {
         new: content.unseen(),
         unseen: content.unseen(),
+        new_contents: &[],
     };
     let web = KnownWeb::new(known, terms);
     let mut simulator = content.simulator();
@@ -650,6 +652,7 @@ impl Content {
             pagerank: &self.ranks,
             sites: &[],
             limits: CrawlLimits::default(),
+            contents: PageContents::default(),
         })
     }
 

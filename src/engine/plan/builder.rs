@@ -5,10 +5,12 @@ use std::marker::PhantomData;
 
 use super::kinds::{
     Communities, Cores, Coverage, Discovery, HasBudget, HasCores, HasCovered, HasDepth,
-    HasFetchCost, HasHops, HasKnown, HasRandom, HasSeeds, HasSites, HasValues, Importance, Kind,
-    Learned, OverWeb, PerSite, SiteMethod, Sites, WebMethod,
+    HasDuplicates, HasFetchCost, HasHops, HasKnown, HasRandom, HasSeeds, HasSites, HasValues,
+    Importance, Kind, Learned, OverWeb, PerSite, SiteMethod, Sites, WebMethod,
 };
-use super::{CoreRule, Covered, CrawlLimits, Hits, Pages, Pick, PlanOptions, Share, Slack, Value};
+use super::{
+    CoreRule, Covered, CrawlLimits, Duplicates, Hits, Pages, Pick, PlanOptions, Share, Slack, Value,
+};
 use crate::engine::policy::{Limit, List};
 
 /// A goal or a method with the parameters that it has, for
@@ -387,6 +389,10 @@ setters! {
     HasFetchCost {
         /// Sets the cost of each reached page, which is subtracted from its value.
         fetch_cost: Value;
+    }
+    HasDuplicates {
+        /// Sets how crawled pages with the same content digest count.
+        duplicates: Duplicates;
     }
     HasDepth {
         /// Sets the number of hops, at most `hops`, whose value a page is picked by.

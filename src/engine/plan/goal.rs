@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::parameter::{Section, TakenBy};
-use super::{Method, Parameter, PlanOptions, Scope};
+use super::{Duplicates, Method, Parameter, PlanOptions, Scope};
 use seedbank_algorithms::cores::{Hits, Slack};
 use seedbank_algorithms::cover::global::{Objective, ValueBy};
 use seedbank_algorithms::cover::{self, Value};
@@ -143,6 +143,12 @@ impl PlanOptions {
             let is_tuned = self.hops.is_none() || self.fetch_cost.is_none();
             if self.is_greedy_over_web() && self.budget.is_none() && is_tuned {
                 self.budget = Some(budget()?);
+            }
+            let counts_contents = matches!(goal, Goal::Coverage | Goal::Discovery);
+            if counts_contents && self.is_greedy_over_web() && self.budget.is_some() {
+                // Learned values are of links, which each page has for itself.
+                let once = (self.learned != Some(true)).then_some(Duplicates::Once);
+                self.duplicates = self.duplicates.or(once);
             }
         }
         // The published procedure has no bound.

@@ -171,6 +171,8 @@ traits! {
     HasFetchCost: Coverage, Discovery, Importance, Learned, OverWeb<Greedy>, OverWeb<MaxWeight>;
     /// Plans for a crawl of a number of pages.
     HasBudget: Coverage, Discovery, Importance, Learned, OverWeb<Greedy>;
+    /// Plans in which pages with one content can count once.
+    HasDuplicates: Coverage, Discovery, Importance, OverWeb<Greedy>;
     /// Plans that pick pages by the value within a depth.
     HasDepth: Sites, PerSite<MaxWeight>, PerSite<MaxScc>, PerSite<RootScc>, OverWeb<MaxWeight>;
     /// Plans that can remove covered pages.

@@ -31,7 +31,7 @@ mod verdict;
 
 // Types of requests and answers that other crates declare.
 pub use seedbank_algorithms::cores::{Density, Growth, Hits, Pick, Rule as CoreRule, Slack};
-pub use seedbank_algorithms::cover::global::{ValueBy, WebChoice};
+pub use seedbank_algorithms::cover::global::{Duplicates, ValueBy, WebChoice};
 pub use seedbank_algorithms::cover::{
     BadParams as BadCover, Covered, Method as CoverMethod, Share, Value,
 };
@@ -322,7 +322,7 @@ impl PlanOptions {
         if (previous == Method::Cores) != (method == Method::Cores) {
             *stored = mem::take(stored).policies_of_any_method();
         } else if previous != method {
-            (stored.depth, stored.covered) = (None, None);
+            (stored.depth, stored.covered, stored.duplicates) = (None, None, None);
         }
         if stored.method != Some(method) {
             stored.clear_tuning();

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::{Bound, RangeBounds};
 use std::str::FromStr;
 
-use super::{CrawlLimits, Goal, Method, Pages, Scope};
+use super::{CrawlLimits, Duplicates, Goal, Method, Pages, Scope};
 use crate::engine::error::{Family, PlanError};
 use crate::engine::policy::{Limit, List};
 use schemars::JsonSchema;
@@ -264,7 +264,7 @@ macro_rules! words {
 }
 
 words!(
-    Goal, Hits, Growth, Pick, Pages, Scope, Share, Covered, ValueBy
+    Goal, Hits, Growth, Pick, Pages, Scope, Share, Covered, ValueBy, Duplicates
 );
 
 impl ParameterType for Method {

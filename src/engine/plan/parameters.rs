@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::parameter;
 use super::parameter::{Access, Declaration, Section, TakenBy, switch, value, weight};
-use super::{Goal, HeldOutVerdict, Method, Pages, Scope, TuningRecord};
+use super::{Duplicates, Goal, HeldOutVerdict, Method, Pages, Scope, TuningRecord};
 use crate::engine::policy::{Limit, List};
 use seedbank_algorithms::cores::{self, CoreParams, Density, Growth, Hits, Pick, Slack};
 use seedbank_algorithms::cover::global::{HOLDOUTS, TUNE_VISITS, TUNE_VISITS_PER_LINK, ValueBy};
@@ -205,12 +205,22 @@ parameters! {
                 stored.clear_tuning();
                 (stored.value_known, stored.value_by) = (None, None);
                 (stored.tune_visits, stored.holdouts) = (None, None);
+                stored.duplicates = None;
             }
         });
         /// Cost of each reached page; subtracted from its value.
         fetch_cost: Value = value("VALUE")
             .range(limits::PRICES)
             .default_is("0, or tuned for the budget; with `learned` half of the mean value");
+        /// For greedy: how crawled pages with the same content digest count, in values and among seeds. Pages
+        /// without a digest count each.
+        duplicates: Duplicates = value("WHICH")
+            .default_is("each; once for a new plan with a budget and goal coverage or discovery")
+            .clears(|duplicates, stored| {
+                if stored.duplicates.unwrap_or_default() != *duplicates {
+                    stored.clear_tuning();
+                }
+            });
         /// Number of pages that the crawl will fetch. The first refresh tunes `hops`, `fetch-cost` and
         /// `value-known` for it, as far as they are not given.
         budget: u64 = value("N").range(1..).clears(|budget, stored| {

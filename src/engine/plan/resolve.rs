@@ -108,6 +108,7 @@ impl PlanOptions {
                 self.value_by.unwrap_or_default()
             },
             fetch_cost: self.fetch_cost,
+            duplicates: self.duplicates,
             budget: self.budget,
             tune_visits: self.tune_visits,
             holdouts: self.holdouts,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Goal;
+use super::{Duplicates, Goal};
 use seedbank_algorithms::evaluate::Estimate;
 use seedbank_store::records::BatchId;
 
@@ -14,6 +14,8 @@ pub enum Measure {
     /// The number of crawled pages that a crawl fetches.
     #[default]
     Crawled,
+    /// The number of distinct contents of the crawled pages that a crawl fetches.
+    Contents,
     /// The number of pages that a crawl fetches or finds links to, and that were not known to the
     /// selection.
     Discovered,
@@ -22,13 +24,16 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// Returns the measure of a goal; `None` is a plan without a goal.
+    /// Returns the measure of a plan with this goal, or without one, in which duplicates count like this.
     #[must_use]
-    pub const fn of_goal(goal: Option<Goal>) -> Self {
+    pub const fn of_goal(goal: Option<Goal>, duplicates: Option<Duplicates>) -> Self {
         match goal {
             Some(Goal::Discovery) => Self::Discovered,
             Some(Goal::Importance) => Self::Pagerank,
-            Some(Goal::Coverage | Goal::Communities | Goal::Sites) | None => Self::Crawled,
+            Some(Goal::Coverage | Goal::Communities | Goal::Sites) | None => match duplicates {
+                Some(Duplicates::Once) => Self::Contents,
+                Some(Duplicates::Each) | None => Self::Crawled,
+            },
         }
     }
 }

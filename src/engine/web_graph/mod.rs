@@ -1,7 +1,9 @@
 //! The graph of the whole web: loads the graph image, and numbers pages for algorithms.
 //!
-//! In a cluster bank, each process can load the share of its own sites; `processes` has their messages and common numbers.
+//! In a cluster bank, each process can load the share of its own sites; `processes` has their messages and common numbers. `contents`
+//! finds pages with equal digests.
 
+mod contents;
 mod processes;
 
 use std::ops::Range;
@@ -20,6 +22,7 @@ use seedbank_formats::ingest::{self, SiteMode};
 use seedbank_store::records::PageRecord;
 use seedbank_store::{GraphImage, ImageLinks, Store, StoreError, tables};
 
+pub(super) use contents::{Digested, SharedContents, Suitability, digests, in_links};
 pub(super) use processes::numbers_in_web;
 #[cfg(test)]
 pub(super) use processes::tests::in_threads;

@@ -517,6 +517,7 @@ fn verdict_table(plans: &[PlanSummary]) -> Table {
     // PageRank is a percentage, as in sentences.
     let measure = |verdict: &HeldOutVerdict| match verdict.measure {
         Measure::Crawled => ("crawled pages fetched", 1.0),
+        Measure::Contents => ("different crawled pages fetched", 1.0),
         Measure::Discovered => ("pages seen for the first time", 1.0),
         Measure::Pagerank => ("PageRank fetched, %", 100.0),
     };

@@ -105,6 +105,7 @@ fn reach(from: &mut Cursor<'_>) -> Reach {
         }),
         score: from.maybe(Cursor::score),
         exact: from.byte() % 2 == 1,
+        represented_by: from.maybe(|from| PageId::new(SiteId(from.small()), from.small())),
     }
 }
 

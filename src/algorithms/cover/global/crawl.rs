@@ -1,5 +1,6 @@
 //! Crawls from seeds within a budget of fetches, in the order of a [`CrawlFrontier`].
 
+use super::contents::{Key, smallest_keys};
 use super::graph::WebGraph;
 use super::share::first_pages::first_pages;
 use super::share::levels::ShareLevels;
@@ -13,6 +14,8 @@ use crate::watch::Interrupted;
 pub(super) struct Crawl {
     /// Without those whose fetches failed.
     pages: Vec<u32>,
+    /// By page: its round, depth and place, which are ascending.
+    keys: Vec<Key>,
     /// The number of fetches of all processes.
     fetched: u64,
 }
@@ -24,14 +27,40 @@ impl Crawl {
     }
 
     /// The pages of this process, in the order of fetching.
+    #[cfg(test)]
     pub(super) fn pages(&self) -> &[u32] {
         &self.pages
     }
 
-    /// The sum of the values of the pages of this process, in millionths.
-    pub(super) fn worth(&self, graph: &WebGraph) -> i64 {
-        let values = self.pages.iter().map(|&page| graph.values()[page as usize]);
-        values.sum()
+    /// Returns the pages of this process that count, each with its value in millionths: of the pages of a content, the
+    /// first that the crawl fetches, in any process. All processes call it at the same time.
+    pub(super) fn counted(&self, graph: &WebGraph) -> Result<Vec<(u32, i64)>, Interrupted> {
+        let mut counted = Vec::with_capacity(self.pages.len());
+        let mut shared: Vec<(u32, i64)> = Vec::new();
+        let mut keys: Vec<(u32, Key)> = Vec::new();
+        for (&page, &key) in self.pages.iter().zip(&self.keys) {
+            let contents = graph.contents();
+            match contents.and_then(|contents| contents.of_page(page)) {
+                None => counted.push((page, graph.values()[page as usize])),
+                Some(of) => {
+                    shared.push((page, of.value));
+                    keys.push((of.shared.content, key));
+                }
+            }
+        }
+        if graph.contents().is_some() {
+            let smallest = smallest_keys(graph.group(), &keys)?;
+            let fetched = shared.into_iter().zip(keys).zip(smallest);
+            let first = fetched.filter(|((_, (_, key)), smallest)| key == smallest);
+            counted.extend(first.map(|((page, _), _)| page));
+        }
+        Ok(counted)
+    }
+
+    /// The sum of the values of the pages of this process that [count](Self::counted), in millionths.
+    pub(super) fn worth(&self, graph: &WebGraph) -> Result<i64, Interrupted> {
+        let counted = self.counted(graph)?;
+        Ok(counted.iter().map(|(_, value)| value).sum())
     }
 }
 
@@ -102,7 +131,10 @@ impl<'a> Crawler<'a> {
             }
         }
         let mut crawl = Crawl::default();
-        while crawl.fetched < budget {
+        for number in 0.. {
+            if crawl.fetched >= budget {
+                break;
+            }
             let (mut round, fetched) = self.next_round(budget - crawl.fetched)?;
             if fetched == 0 {
                 break;
@@ -111,6 +143,8 @@ impl<'a> Crawler<'a> {
             crawl.fetched += fetched;
             round.retain(|found| !self.limits.fails(graph.number(found.page)));
             crawl.pages.extend(round.iter().map(|found| found.page));
+            let key = |found: &Found| [number, found.depth, found.place];
+            crawl.keys.extend(round.iter().map(key));
             if crawl.fetched < budget {
                 self.follow(&round)?;
             }

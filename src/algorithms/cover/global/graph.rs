@@ -4,6 +4,7 @@ use super::super::graph::SiteGraphError;
 use super::super::limits::MAX_PRICE;
 use super::super::value::UNIT;
 use super::constraints::Cap;
+use super::contents::{ContentPage, Contents, SharedContent};
 use super::share::{Group, WebShare};
 use crate::graph::{Csr, number};
 use crate::watch::Interrupted;
@@ -15,8 +16,8 @@ use std::sync::Arc;
 /// Or the share of one of several processes: its pages, numbered in the same order, and their links. Links to pages of
 /// other processes lead to ghosts, which are numbered behind all pages.
 ///
-/// Memory: 8 bytes per link and 29 per page; with a weight of quality 37 per page; 4 more for each cap, and with sites. A share has
-/// 12 more per page, 16 for each ghost and 8 for each mirror.
+/// Memory: 8 bytes per link and 29 per page; with a weight of quality 37 per page; 4 more for each cap, and with sites; 24 for each
+/// page that shares its content. A share has 12 more per page, 16 for each ghost and 8 for each mirror.
 #[derive(Clone, Debug)]
 pub struct WebGraph {
     values: Vec<i64>,
@@ -31,6 +32,8 @@ pub struct WebGraph {
     values_as_known: Vec<i64>,
     /// By page: its site, from 0; empty if nothing depends on it.
     sites: Arc<[u32]>,
+    /// The pages that share contents; `None` if no process has any.
+    contents: Option<Arc<Contents>>,
     /// What is known of the pages of other processes; `None` if this one has all pages.
     share: Option<Arc<WebShare>>,
     totals: Totals,
@@ -182,6 +185,7 @@ impl WebGraph {
             },
             share: None,
             sites: Arc::default(),
+            contents: None,
             values,
             successors,
             predecessors,
@@ -230,6 +234,43 @@ impl WebGraph {
         self
     }
 
+    /// Lets each content count once: of the crawled pages that share one, only the first can be a seed and has a value.
+    /// `shared` has these pages, ascending. In a share, all processes call this at the same time.
+    ///
+    /// # Errors
+    ///
+    /// If another process fails.
+    pub fn with_contents(mut self, shared: &[SharedContent]) -> Result<Self, Interrupted> {
+        let copies = shared.iter().filter(|of| of.rank > 0).count() as u64;
+        let [copies] = self.group().total([copies])?;
+        if copies == 0 {
+            return Ok(self);
+        }
+        let of_page = |&shared: &SharedContent| ContentPage {
+            shared,
+            value: self.values[shared.page as usize],
+            is_candidate: self.candidates.binary_search(&shared.page).is_ok(),
+        };
+        let pages: Vec<ContentPage> = shared.iter().map(of_page).collect();
+        let is_copy = |page: u32| {
+            let place = pages.binary_search_by_key(&page, |of| of.shared.page);
+            place.is_ok_and(|place| pages[place].shared.rank > 0)
+        };
+        self.candidates.retain(|&page| !is_copy(page));
+        for of in pages.iter().filter(|of| of.shared.rank > 0) {
+            self.values[of.shared.page as usize] = 0;
+        }
+        self.contents = Some(Arc::new(Contents { pages, copies }));
+        let own = self.candidates.len() as u64;
+        [self.totals.candidates] = self.group().total([own])?;
+        Ok(self)
+    }
+
+    /// The pages that share contents; `None` if each page counts, or no process has any.
+    pub(super) fn contents(&self) -> Option<&Contents> {
+        self.contents.as_deref()
+    }
+
     /// The site of each page; empty if they were not set.
     pub(super) fn sites(&self) -> &[u32] {
         &self.sites
@@ -237,15 +278,28 @@ impl WebGraph {
 
     /// Returns a graph of the same pages with other values and fewer links. `predecessors` has some of the
     /// links of this graph, none of them from pages that are held out. Those become known only from links.
+    /// `represents` has an entry for each page that shares its content: whether it now represents it.
     pub(super) fn without(
         &self,
         is_held_out: &[bool],
-        values: Vec<i64>,
+        represents: &[bool],
+        mut values: Vec<i64>,
         predecessors: Csr,
     ) -> Result<Self, Interrupted> {
         let stays = |page: &u32| !is_held_out[*page as usize];
         let is_known = |page: u32| self.is_known(page) || is_held_out[page as usize];
-        let candidates: Vec<u32> = self.candidates.iter().copied().filter(stays).collect();
+        let mut candidates: Vec<u32> = self.candidates.iter().copied().filter(stays).collect();
+        if let Some(contents) = self.contents() {
+            candidates.retain(|&page| contents.of_page(page).is_none());
+            for (of, &represents) in contents.pages.iter().zip(represents) {
+                if represents && of.is_candidate {
+                    candidates.push(of.shared.page);
+                } else if !represents && stays(&of.shared.page) {
+                    values[of.shared.page as usize] = 0;
+                }
+            }
+            candidates.sort_unstable();
+        }
         let links = predecessors.entries().len() as u64;
         let group = self.group();
         let [links, count] = group.total([links, candidates.len() as u64])?;
@@ -257,6 +311,8 @@ impl WebGraph {
             },
             share: self.share.clone(),
             sites: Arc::clone(&self.sites),
+            // A crawl of the whole web is scored.
+            contents: None,
             candidates,
             pins: self.pins.clone(),
             caps: self.caps.clone(),

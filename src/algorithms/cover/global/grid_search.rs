@@ -387,7 +387,7 @@ impl Search<'_> {
                 Some(held_out) => {
                     held_out.found(&mut self.crawler, self.web, self.choice, &crawl)?
                 }
-                None => group.sum([crawl.worth(self.web)])?[0],
+                None => group.sum([crawl.worth(self.web)?])?[0],
             };
             results.push(Trial {
                 setting,

@@ -3,10 +3,11 @@
 //! A draw holds out a random tenth of the crawled pages. A held-out page is known only from links: it has no
 //! links of its own, cannot be a seed, and has the value of a known page. Pages that only held-out pages
 //! link to cannot be reached. Seeds are selected on the remaining web, and a crawl from them over the whole
-//! web is scored.
+//! web is scored. If contents count once, a held-out page whose content a remaining crawled page has is nothing new.
 
 use roaring::RoaringBitmap;
 
+use super::contents::{Key, smallest_keys};
 use super::crawl::{Crawl, Crawler};
 use super::graph::WebGraph;
 use super::params::{HELD_OUT_ONE_IN, MIN_CRAWLED_TO_HOLD_OUT, Objective, ValueBy, WebChoice};
@@ -18,14 +19,14 @@ use crate::watch::{Interrupted, Watch};
 
 /// The pages of a web that a draw holds out.
 pub(super) struct HeldOut {
-    /// By page: whether it is held out.
-    is_hidden: Vec<bool>,
+    /// By page: whether it is held out, and no remaining crawled page has its content.
+    is_new: Vec<bool>,
     /// By page: whether the remaining web has it.
     is_seen: Vec<bool>,
-    /// The number of pages held out.
-    hidden: u64,
-    /// The number of crawled pages, those held out included.
-    crawled: u64,
+    /// The number of contents that only held-out pages have; of pages held out if each page counts.
+    new: u64,
+    /// The number of contents of all crawled pages; of these pages if each counts.
+    contents: u64,
 }
 
 impl HeldOut {
@@ -73,7 +74,25 @@ impl HeldOut {
             }
         }
         watch.proceed()?;
-        let graph = without(web, choice, &is_held_out, watch)?;
+        let (mut is_new, mut represents) = (is_held_out.clone(), Vec::new());
+        let (mut new, mut contents) = (drawn.len() as u64, of_all);
+        if let Some(shared) = web.contents() {
+            let key = |page: u32, rank: u32| [is_held_out[page as usize].into(), rank, 0];
+            let keys = shared.pages.iter().map(|of| of.shared);
+            let keys = keys.map(|of| (of.content, key(of.page, of.rank)));
+            let keys: Vec<(u32, Key)> = keys.collect();
+            let smallest = smallest_keys(web.group(), &keys)?;
+            new = is_held_out.iter().filter(|held_out| **held_out).count() as u64;
+            for ((of, (_, key)), first) in shared.pages.iter().zip(keys).zip(smallest) {
+                represents.push(key == first && key[0] == 0);
+                is_new[of.shared.page as usize] = first[0] == 1;
+                // A new content counts once.
+                new -= u64::from(key[0] == 1 && key != first);
+            }
+            [new] = web.group().total([new])?;
+            contents -= shared.copies;
+        }
+        let graph = without(web, choice, &is_held_out, &represents, watch)?;
         let has_source = |page: u32| !graph.predecessors().list(page).is_empty();
         let mut is_seen: Vec<bool> = (0..web.pages())
             .map(|page| {
@@ -88,10 +107,10 @@ impl HeldOut {
             }
         }
         let held_out = Self {
-            is_hidden: is_held_out,
+            is_new,
             is_seen,
-            hidden: drawn.len() as u64,
-            crawled: of_all,
+            new,
+            contents,
         };
         Ok(Some((graph, held_out)))
     }
@@ -99,12 +118,13 @@ impl HeldOut {
     /// Scores a crawl over the whole `web`, in millionths.
     ///
     /// By value, held-out pages and the other crawled pages each give an estimate for all crawled pages: the
-    /// value found among them, divided by their share of the crawled pages. The first is unbiased and has a
+    /// value found among them, divided by their share of the crawled pages; or of the contents, if these count
+    /// once, where a content is held out if all its pages are. The first is unbiased and has a
     /// large error; the second has a small error and is too high, since the seeds were selected for these
     /// pages. The score is the mean of both, plus the value of the known pages. By PageRank, it is the sum of
     /// the values of all pages.
     ///
-    /// By discovery, it is the number of distinct pages that the crawl fetches or finds links to and that the
+    /// By discovery, contents do not matter: it is the number of distinct pages that the crawl fetches or finds links to and that the
     /// remaining web does not have.
     pub(super) fn found(
         &self,
@@ -123,14 +143,13 @@ impl HeldOut {
                 .saturating_mul(UNIT));
         }
         if choice.value_by == ValueBy::Pagerank {
-            return Ok(group.sum([crawl.worth(web)])?[0]);
+            return Ok(group.sum([crawl.worth(web)?])?[0]);
         }
         let (mut known, mut stayed, mut held_out) = (0, 0, 0);
-        for &page in crawl.pages() {
-            let value = web.values()[page as usize];
+        for (page, value) in crawl.counted(web)? {
             if web.is_known(page) {
                 known += value;
-            } else if self.is_hidden[page as usize] {
+            } else if self.is_new[page as usize] {
                 held_out += value;
             } else {
                 stayed += value;
@@ -138,8 +157,8 @@ impl HeldOut {
         }
         let [known, stayed, held_out] = group.sum([known, stayed, held_out])?;
         let of_all =
-            |sum: i64, of: u64| i128::from(sum) * i128::from(self.crawled) / i128::from(of);
-        let both = of_all(stayed, self.crawled - self.hidden) + of_all(held_out, self.hidden);
+            |sum: i64, of: u64| i128::from(sum) * i128::from(self.contents) / i128::from(of.max(1));
+        let both = of_all(stayed, self.contents - self.new) + of_all(held_out, self.new);
         // A sum of values fits into an i64, ten times it may not.
         Ok(
             known.saturating_add(i64::try_from(both / 2).unwrap_or(if both < 0 {
@@ -156,6 +175,7 @@ fn without(
     web: &WebGraph,
     choice: &WebChoice,
     is_held_out: &[bool],
+    represents: &[bool],
     watch: &dyn Watch,
 ) -> Result<WebGraph, Interrupted> {
     let mut predecessors = Csr::default();
@@ -173,18 +193,19 @@ fn without(
         }
     } else {
         let as_known = |page: u32| web.value_as_known(page) + choice.given_value_known().0;
-        (0..web.pages())
-            .zip(web.values())
-            .map(|(page, &value)| {
-                if is_held_out[page as usize] {
-                    as_known(page)
-                } else {
-                    value
-                }
-            })
-            .collect()
+        let mut values = web.values().to_vec();
+        // Another page can represent a content now.
+        for of in web.contents().iter().flat_map(|of| &of.pages) {
+            values[of.shared.page as usize] = of.value;
+        }
+        for (page, value) in (0..).zip(&mut values) {
+            if is_held_out[page as usize] {
+                *value = as_known(page);
+            }
+        }
+        values
     };
-    web.without(is_held_out, values, predecessors)
+    web.without(is_held_out, represents, values, predecessors)
 }
 
 #[cfg(test)]

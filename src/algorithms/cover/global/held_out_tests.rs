@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::super::params::WebParams;
-use super::super::samples::{SmallWeb, webs};
+use super::super::samples::{SmallWeb, labelled, shared_of, webs};
 use super::super::select;
 use super::*;
 use crate::cover::value::Value;
@@ -11,9 +11,23 @@ use crate::cover::{CoverParams, Method};
 use crate::statistics::Estimate;
 use crate::watch::Unwatched;
 
-/// The web without the links of held-out pages, which have the value of a known page.
-fn remaining(web: &SmallWeb, known: &[bool], held_out: &[bool], value_known: i64) -> SmallWeb {
+/// The web without the links of held-out pages, which have the value of a known page. The first of the other pages with
+/// a label represents them.
+fn remaining(
+    web: &SmallWeb,
+    known: &[bool],
+    held_out: &[bool],
+    labels: &[Option<u32>],
+    value_known: i64,
+) -> SmallWeb {
     let mut left = web.clone();
+    let mut met = BTreeSet::new();
+    for (page, label) in labels.iter().enumerate() {
+        if !held_out[page] && label.is_some_and(|label| !met.insert(label)) {
+            left.values[page] = 0;
+            left.may_be_seed[page] = false;
+        }
+    }
     for page in 0..web.values.len() {
         if held_out[page] {
             left.links[page] = BTreeSet::new();
@@ -31,11 +45,10 @@ fn score(
     web: &SmallWeb,
     known: &[bool],
     held_out: &[bool],
+    labels: &[Option<u32>],
     crawl: &[u32],
     objective: Objective,
 ) -> i64 {
-    let crawled = known.iter().filter(|known| !**known).count() as i128;
-    let hidden = held_out.iter().filter(|hidden| **hidden).count() as i128;
     if objective == Objective::Discovery {
         let pages = (0..).take(web.values.len());
         let seen: BTreeSet<u32> = pages
@@ -54,14 +67,27 @@ fn score(
         }
         return i64::try_from(found.difference(&seen).count()).unwrap() * UNIT;
     }
-    let sum = |counts: &dyn Fn(usize) -> bool| -> i128 {
-        let pages = crawl.iter().filter(|&&page| counts(page as usize));
-        pages
-            .map(|&page| i128::from(web.values[page as usize]))
-            .sum()
+    // A page without a label has one of its own.
+    let content = |page: usize| (labels[page], labels[page].map_or(page, |_| 0));
+    let contents = |counts: &dyn Fn(usize) -> bool| -> BTreeSet<(Option<u32>, usize)> {
+        let pages = (0..known.len()).filter(|&page| !known[page] && counts(page));
+        pages.map(content).collect()
     };
-    let stayed = sum(&|page| !known[page] && !held_out[page]) * crawled / (crawled - hidden);
-    let hidden = sum(&|page| held_out[page]) * crawled / hidden;
+    let stay = contents(&|page| !held_out[page]);
+    let all = contents(&|_| true).len() as i128;
+    let is_new = |page: usize| !stay.contains(&content(page));
+    let mut met = BTreeSet::new();
+    let first = crawl.iter().map(|&page| page as usize);
+    let first: Vec<usize> = first
+        .filter(|&page| known[page] || met.insert(content(page)))
+        .collect();
+    let sum = |counts: &dyn Fn(usize) -> bool| -> i128 {
+        let pages = first.iter().filter(|&&page| counts(page));
+        pages.map(|&page| i128::from(web.values[page])).sum()
+    };
+    let stayed = sum(&|page| !known[page] && !is_new(page)) * all / stay.len() as i128;
+    let new = (all - stay.len() as i128).max(1);
+    let hidden = sum(&|page| !known[page] && is_new(page)) * all / new;
     i64::try_from(sum(&|page| known[page]) + i128::midpoint(stayed, hidden)).unwrap()
 }
 
@@ -75,6 +101,7 @@ proptest! {
         seeds in 1_u32..5,
         budget in 1_u64..30,
         discovery in any::<bool>(),
+        labels in proptest::option::of(labelled(40)),
     ) {
         let known: Vec<bool> = known[..web.values.len()].to_vec();
         let mut web = web;
@@ -83,7 +110,12 @@ proptest! {
                 web.links[page] = BTreeSet::new();
             }
         }
+        let mut labels = labels.map_or_else(|| vec![None; known.len()], |all| all[..known.len()].to_vec());
+        for (label, _) in labels.iter_mut().zip(&known).filter(|of| *of.1) {
+            *label = None;
+        }
         let graph = web.graph().with_known(known.clone(), Vec::new());
+        let graph = graph.with_contents(&shared_of(&labels)).unwrap();
         let objective = if discovery { Objective::Discovery } else { Objective::Value };
         let mut params = WebParams {
             cover: CoverParams {
@@ -105,14 +137,14 @@ proptest! {
         }
         prop_assert!((3..=10).contains(&tuning.draws));
         for at in 0..tuning.draws {
-            let (_, drawn) = HeldOut::draw(&graph, &choice, at, &Unwatched).unwrap().unwrap();
-            let hidden = drawn.is_hidden.iter().filter(|hidden| **hidden).count();
-            prop_assert_eq!(hidden, crawled / 10);
-            prop_assert!((0..known.len()).all(|page| !(known[page] && drawn.is_hidden[page])));
+            let (left, _) = HeldOut::draw(&graph, &choice, at, &Unwatched).unwrap().unwrap();
+            let became_known = |page: u32| left.is_known(page) && !known[page as usize];
+            let held_out: Vec<bool> = (0..left.pages()).map(became_known).collect();
+            prop_assert_eq!(held_out.iter().filter(|held_out| **held_out).count(), crawled / 10);
             for trial in &tuning.trials {
                 let Some(&found) = trial.found.get(at as usize) else { continue };
                 let value_known = trial.setting.value_known.0;
-                let left = remaining(&web, &known, &drawn.is_hidden, value_known);
+                let left = remaining(&web, &known, &held_out, &labels, value_known);
                 params.hops = Some(trial.setting.hops);
                 params.fetch_cost = Some(trial.setting.fetch_cost);
                 params.value_known = Some(Value(0));
@@ -120,7 +152,7 @@ proptest! {
                 let picked = select(&mut left.graph(), &fixed, &[], &Unwatched).unwrap();
                 let list: Vec<u32> = picked.cover.picks.iter().map(|pick| pick.seed.page).collect();
                 let crawl = web.crawl(&list, usize::try_from(budget).unwrap());
-                let wanted = score(&web, &known, &drawn.is_hidden, &crawl, objective);
+                let wanted = score(&web, &known, &held_out, &labels, &crawl, objective);
                 prop_assert_eq!(found, wanted);
             }
         }

@@ -55,7 +55,7 @@ pub(super) fn select_learned(
     for (at, selected) in lists.iter().enumerate() {
         let picks = &selected.cover.picks;
         let seeds: Vec<u32> = picks.iter().map(|pick| pick.seed.page).collect();
-        let worth = crawler.crawl(&seeds, budget)?.worth(graph);
+        let worth = crawler.crawl(&seeds, budget)?.worth(graph)?;
         let [worth] = graph.group().sum([worth])?;
         if worth > most {
             (best, most) = (at, worth);

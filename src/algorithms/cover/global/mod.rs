@@ -7,7 +7,7 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | `graph`, `constraints` | the input: graph, pins and caps |
+//! | `graph`, `constraints`, `contents` | the input: graph, pins and caps, contents that count once |
 //! | `params` | parameters and their validation |
 //! | `search_pool` | searches, many at a time |
 //! | `reach` | the pass: pages and value within reach of every candidate, for every number of hops |
@@ -30,6 +30,7 @@ mod budget_lists;
 mod constraints;
 #[cfg(test)]
 mod constraints_tests;
+mod contents;
 mod crawl;
 mod graph;
 mod greedy;
@@ -50,11 +51,12 @@ mod tests;
 
 pub use budget_lists::budget_lists;
 pub use constraints::Cap;
+pub use contents::SharedContent;
 pub use graph::WebGraph;
 pub use grid_search::{Trial, Tuning};
 pub use params::{
-    Grid, HELD_OUT_ONE_IN, HOLDOUTS, MIN_CRAWLED_TO_HOLD_OUT, Objective, Setting, TUNE_VISITS,
-    TUNE_VISITS_PER_LINK, ValueBy, WebChoice, WebParams,
+    Duplicates, Grid, HELD_OUT_ONE_IN, HOLDOUTS, MIN_CRAWLED_TO_HOLD_OUT, Objective, Setting,
+    TUNE_VISITS, TUNE_VISITS_PER_LINK, ValueBy, WebChoice, WebParams,
 };
 pub use picks::WebCover;
 pub use reach::{Reach, ReachByHops};

@@ -45,6 +45,18 @@ pub enum Objective {
     Discovery,
 }
 
+/// How crawled pages with one content count.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Duplicates {
+    /// Together as one page. The page that most pages link to represents the others, which have no value and
+    /// cannot be seeds; of equal ones, the shortest URL, then the smallest.
+    Once,
+    /// Each for itself.
+    #[default]
+    Each,
+}
+
 /// The settings of a grid search; each list is ascending.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Grid {
@@ -108,6 +120,8 @@ pub struct WebParams {
     pub value_by: ValueBy,
     /// The cost of fetching a page.
     pub fetch_cost: Option<Value>,
+    /// How crawled pages with one content count.
+    pub duplicates: Option<Duplicates>,
     /// The number of pages that the crawl will fetch.
     pub budget: Option<u64>,
     /// The limit of the page visits of the grid search.
@@ -141,6 +155,8 @@ pub struct WebChoice {
     pub value_known: Option<Value>,
     /// The source of page values.
     pub value_by: ValueBy,
+    /// How crawled pages with one content count: the contents of the graph follow it.
+    pub duplicates: Duplicates,
     /// The number of pages that the crawl will fetch; `None` if the list is not made for a budget.
     pub budget: Option<u64>,
     /// The limit of the page visits of the grid search; `None` for one that grows with the web.
@@ -242,6 +258,9 @@ impl WebParams {
         if self.budget.is_some() && method != Method::Greedy {
             return Err(BadParams::NoBudget(method.name()));
         }
+        if self.duplicates.is_some() && method != Method::Greedy {
+            return Err(BadParams::NoContents(method.name()));
+        }
         if self.budget == Some(0) {
             return Err(BadParams::OutOfRange("budget"));
         }
@@ -303,6 +322,7 @@ impl WebParams {
             p_uniq: of_site.p_uniq,
             value_known: self.value_known.or((!tunes_known).then_some(Value(0))),
             value_by: self.value_by,
+            duplicates: self.duplicates.unwrap_or_default(),
             budget: self.budget,
             tune_visits: self.tune_visits,
             holdouts: self.holdouts.unwrap_or(HOLDOUTS),
@@ -319,6 +339,7 @@ impl WebParams {
         let given = [
             (self.cover.method != Method::Greedy, "method"),
             (self.value_known.is_some(), "value-known"),
+            (self.duplicates.is_some(), "duplicates"),
             (self.tune_visits.is_some(), "tune-visits"),
             (self.holdouts.is_some(), "holdouts"),
         ];

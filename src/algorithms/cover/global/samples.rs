@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
+use super::contents::SharedContent;
 use super::graph::WebGraph;
 use crate::cover::value::UNIT;
 use crate::graph::Csr;
@@ -163,4 +164,31 @@ pub(super) fn large() -> WebGraph {
         may_be_seed,
     };
     plain.graph()
+}
+
+/// The contents of pages by their labels; `None` for a content of its own.
+pub(super) fn labelled(pages: usize) -> impl Strategy<Value = Vec<Option<u32>>> {
+    let label = proptest::option::weighted(0.6, 0_u32..6);
+    proptest::collection::vec(label, pages)
+}
+
+/// The pages that share labels. The first page of a label represents it.
+pub(super) fn shared_of(labels: &[Option<u32>]) -> Vec<SharedContent> {
+    let mut shared = Vec::new();
+    for (page, label) in (0..).zip(labels).filter(|of| of.1.is_some()) {
+        let others: Vec<u32> = (0..)
+            .zip(labels)
+            .filter(|of| of.1 == label)
+            .map(|of| of.0)
+            .collect();
+        let rank = others.iter().position(|other| *other == page).unwrap();
+        if others.len() > 1 {
+            shared.push(SharedContent {
+                page,
+                content: others[0],
+                rank: u32::try_from(rank).unwrap(),
+            });
+        }
+    }
+    shared
 }

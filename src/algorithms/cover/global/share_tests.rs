@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::super::params::{CoverParams, Method};
 use super::super::pick::Scored;
 use super::super::value::{UNIT, Value};
-use super::samples::{SmallWeb, large, webs};
+use super::samples::{SmallWeb, labelled, large, shared_of, webs};
 use super::*;
 use crate::communicator::{Communicator, of_threads};
 use crate::graph::{Csr, number};
@@ -27,6 +27,7 @@ struct Web {
     pins: Vec<u32>,
     caps: Vec<Cap>,
     sites: Vec<u32>,
+    contents: Vec<Option<u32>>,
 }
 
 impl Web {
@@ -44,6 +45,7 @@ impl Web {
             pins: Vec::new(),
             caps: Vec::new(),
             sites: vec![0; web.values.len()],
+            contents: vec![None; web.values.len()],
         }
     }
 
@@ -58,6 +60,8 @@ impl Web {
             .unwrap()
             .with_known(self.known.clone(), self.values_as_known.clone())
             .with_sites(self.sites.clone())
+            .with_contents(&shared_of(&self.contents))
+            .unwrap()
     }
 
     /// The share of a process, given the process of each page.
@@ -127,6 +131,11 @@ impl Web {
             group: own.iter().map(|page| cap.group[*page as usize]).collect(),
             most: cap.most,
         });
+        let shared = shared_of(&self.contents).into_iter().filter_map(|of| {
+            let page = number(own.binary_search(&of.page).ok()?);
+            Some(SharedContent { page, ..of })
+        });
+        let shared: Vec<SharedContent> = shared.collect();
         WebGraph::from_share(
             pick(&self.values),
             successors,
@@ -139,6 +148,8 @@ impl Web {
         .unwrap()
         .with_known(is(&self.known), pick(&self.values_as_known))
         .with_sites(own.iter().map(|page| self.sites[*page as usize]).collect())
+        .with_contents(&shared)
+        .unwrap()
     }
 
     /// Selects in several processes, and returns what one process returns.
@@ -217,11 +228,14 @@ fn complete_webs() -> impl Strategy<Value = Web> {
                 pins,
                 caps,
                 proptest::option::of(as_known),
+                labelled(pages),
             )
         })
-        .prop_map(|(web, known, pins, caps, as_known)| {
+        .prop_map(|(web, known, pins, caps, as_known, contents)| {
             let mut all = Web::of(&web);
+            all.contents = contents;
             for (page, _) in known.iter().enumerate().filter(|of| *of.1) {
+                all.contents[page] = None;
                 all.successors[page] = Vec::new();
             }
             all.known = known;
@@ -348,6 +362,7 @@ fn thousands_of_pages_are_searched_from_in_several_waves() {
         pins: Vec::new(),
         caps: Vec::new(),
         sites: (0..pages).map(|page| page / 50).collect(),
+        contents: vec![None; pages as usize],
     };
     // Hosts of 50 pages.
     let owners: Vec<usize> = (0..pages as usize).map(|page| page / 50 * 7 % 3).collect();
@@ -383,6 +398,7 @@ fn what_needs_the_whole_web_is_refused() {
         pins: Vec::new(),
         caps: Vec::new(),
         sites: vec![0; 2],
+        contents: vec![None; 2],
     };
     let communicators = of_threads(1);
     let mut graph = web.share(&[0, 0], &communicators[0]);

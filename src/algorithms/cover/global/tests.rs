@@ -248,7 +248,7 @@ proptest! {
         let limits = CrawlLimits { per_site, depth, rounds, round, per_site_round, fail, enter };
         let whole = crawl::Crawler::new(&graph, limits).crawl(&seeds, budget).unwrap();
         let (wanted, fetches) = limited_crawl(&web, &seeds, budget, limits, &sites);
-        prop_assert_eq!(whole.worth(&graph), web.worth(&wanted));
+        prop_assert_eq!(whole.worth(&graph).unwrap(), web.worth(&wanted));
         prop_assert_eq!(whole.fetched(), fetches as u64);
         prop_assert_eq!(whole.pages(), wanted);
     }

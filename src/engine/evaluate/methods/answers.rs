@@ -124,8 +124,12 @@ pub struct GatheredView {
     pub value: Estimate,
     /// Crawled pages among them.
     pub crawled: Estimate,
+    /// Distinct contents of the crawled pages. A page without a digest has its own content.
+    pub contents: Estimate,
     /// Crawled pages among them that were held out from the selection.
     pub new_pages: Estimate,
+    /// Distinct contents that only pages held out from the selection have.
+    pub new_contents: Estimate,
     /// Pages fetched, or linked from pages fetched, that were not known at all to the selection.
     pub discovered: Estimate,
     /// Their PageRank, which adds up to 1 over all pages.
@@ -184,6 +188,7 @@ impl GatheredView {
     #[must_use]
     pub const fn by(&self, measure: Measure) -> Estimate {
         match measure {
+            Measure::Contents => self.contents,
             Measure::Crawled => self.crawled,
             Measure::Discovered => self.discovered,
             Measure::Pagerank => self.pagerank,

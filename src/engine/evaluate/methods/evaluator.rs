@@ -8,11 +8,11 @@ use super::select::{BaselineOrders, Contender, ListSource, by_plan, over_web_for
 
 use crate::engine::EngineError;
 use crate::engine::plan::Measure;
-use seedbank_algorithms::cover::global::HELD_OUT_ONE_IN;
+use seedbank_algorithms::cover::global::{Duplicates, HELD_OUT_ONE_IN};
 use seedbank_algorithms::crawl_limits::CrawlLimits;
 use seedbank_algorithms::evaluate::harmonic::MAX_SOURCES;
 use seedbank_algorithms::evaluate::{
-    CrawlInput, Estimate, FetchSimulator, FetchedWithin, Gathered, KnownBefore, draw,
+    CrawlInput, Estimate, FetchSimulator, FetchedWithin, Gathered, KnownBefore, PageContents, draw,
 };
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::watch::{Quiet, Watch};
@@ -64,7 +64,9 @@ pub(super) struct Numbers {
     /// In units.
     pub(super) value: f64,
     crawled: f64,
+    contents: f64,
     new_pages: f64,
+    new_contents: f64,
     discovered: f64,
     pagerank: f64,
 }
@@ -75,7 +77,9 @@ impl Numbers {
             fetched: gathered.pages as f64,
             value: gathered.value as f64 / 1e6,
             crawled: gathered.crawled as f64,
+            contents: gathered.contents as f64,
             new_pages: gathered.new as f64,
+            new_contents: gathered.new_contents as f64,
             discovered: gathered.discovered as f64,
             pagerank: gathered.pagerank,
         }
@@ -86,6 +90,7 @@ impl Figures {
     /// Returns the figure that lists are compared by.
     pub(super) fn by(&self, measure: Measure) -> f64 {
         match measure {
+            Measure::Contents => self.all.contents,
             Measure::Crawled => self.all.crawled,
             Measure::Discovered => self.all.discovered,
             Measure::Pagerank => self.all.pagerank,
@@ -108,7 +113,9 @@ impl Figures {
             fetched: mean(&|figures| part(figures).fetched),
             value: mean(&|figures| part(figures).value),
             crawled: mean(&|figures| part(figures).crawled),
+            contents: mean(&|figures| part(figures).contents),
             new_pages: mean(&|figures| part(figures).new_pages),
+            new_contents: mean(&|figures| part(figures).new_contents),
             discovered: mean(&|figures| part(figures).discovered),
             pagerank: mean(&|figures| part(figures).pagerank),
         };
@@ -127,6 +134,9 @@ pub(super) struct Evaluator<'a> {
     /// Sites of pages, if the crawls have limits by site.
     sites: Vec<u32>,
     limits: CrawlLimits,
+    /// By page, as [`PageContents`] has them.
+    contents: Vec<u32>,
+    duplicates: Duplicates,
     contenders: &'a [Contender],
     grid: &'a Grid,
     /// Maximum number of sources of harmonic centralities.
@@ -146,6 +156,8 @@ impl<'a> Evaluator<'a> {
             values: full_web.values(worth),
             sites: Vec::new(),
             limits: CrawlLimits::default(),
+            contents: web.contents(),
+            duplicates: Duplicates::default(),
             full_web,
             web,
             contenders,
@@ -160,6 +172,12 @@ impl<'a> Evaluator<'a> {
         if limits.needs_sites() {
             self.sites = self.full_web.site_numbers();
         }
+        self
+    }
+
+    /// Sets how pages with one content count for the value that crawls find.
+    pub(super) const fn with_duplicates(mut self, duplicates: Duplicates) -> Self {
+        self.duplicates = duplicates;
         self
     }
 
@@ -206,9 +224,22 @@ impl<'a> Evaluator<'a> {
                 unseen[page as usize] = false;
             }
         }
+        let mut new_contents = vec![false; self.contents.len()];
+        for &page in held_out {
+            new_contents[self.contents[page as usize] as usize] = true;
+        }
+        for (&page, _) in remaining
+            .pages
+            .iter()
+            .zip(&remaining.crawled)
+            .filter(|of| *of.1)
+        {
+            new_contents[self.contents[page as usize] as usize] = false;
+        }
         let before = KnownBefore {
             new: &is_held_out,
             unseen: &unseen,
+            new_contents: &new_contents,
         };
         let orders = BaselineOrders::new(&remaining, self.sources, rng_seed, watch)?;
         let judge = CrawlInput {
@@ -218,6 +249,10 @@ impl<'a> Evaluator<'a> {
             pagerank: &self.full_web.pagerank,
             sites: &self.sites,
             limits: self.limits,
+            contents: PageContents {
+                of_page: &self.contents,
+                value_once: self.duplicates == Duplicates::Once,
+            },
         };
         let mut simulator = FetchSimulator::new(judge);
         let mut observed = Observed {
@@ -324,7 +359,9 @@ pub(super) fn by_fetches(observations: &[Figures]) -> Option<ByFetches> {
             fetched: estimate(&|numbers| numbers.fetched)?,
             value: estimate(&|numbers| numbers.value)?,
             crawled: estimate(&|numbers| numbers.crawled)?,
+            contents: estimate(&|numbers| numbers.contents)?,
             new_pages: estimate(&|numbers| numbers.new_pages)?,
+            new_contents: estimate(&|numbers| numbers.new_contents)?,
             discovered: estimate(&|numbers| numbers.discovered)?,
             pagerank: estimate(&|numbers| numbers.pagerank)?,
         })

@@ -4,6 +4,7 @@
 //! links to it, it is removed, as are known pages that only held-out pages link to. Values,
 //! `P_uniq` and PageRank follow from the rest.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use crate::engine::EngineError;
@@ -11,8 +12,11 @@ use crate::engine::eligibility::{Admitted, PlanScope};
 use crate::engine::error::{rows_error, site_graph_error, web_graph_error, whole_graph_error};
 use crate::engine::history::timeline::PageTimelines;
 use crate::engine::plan::CorePlan;
-use crate::engine::web_graph::{Numbering, load_image, read_records};
-use seedbank_algorithms::cover::global::{ValueBy, WebGraph};
+use crate::engine::web_graph::{
+    Digested, Group, Numbering, SharedContents, Suitability, load_image, read_records,
+};
+use seedbank_algorithms::communicator::alone;
+use seedbank_algorithms::cover::global::{SharedContent, ValueBy, WebGraph};
 use seedbank_algorithms::cover::{
     PUniq, PageFacts, SiteGraph, Value, Weights, page_value, pagerank_values,
 };
@@ -228,6 +232,35 @@ impl<'a> HeldOutWeb<'a> {
             .with_sites(self.site_numbers()))
     }
 
+    /// Returns the remaining crawled pages that share contents. `pins` are always seeds.
+    pub(super) fn shared_contents(
+        &self,
+        pins: &[u32],
+        watch: &dyn Watch,
+    ) -> Result<Vec<SharedContent>, EngineError> {
+        let communicator = alone();
+        let group = Group {
+            communicator: &*communicator,
+            watch,
+        };
+        let crawled = (0..number(self.pages.len())).filter(|&page| self.crawled[page as usize]);
+        let digested = crawled.filter_map(|page| {
+            let of = self.pages[page as usize];
+            Some(Digested {
+                digest: self.web.of[of as usize].digest?.to_le_bytes(),
+                suitability: Suitability {
+                    is_not_pinned: !pins.contains(&page),
+                    in_links: Reverse(number(self.in_degree(page))),
+                    url_length: self.length(page),
+                    number: page,
+                },
+                page,
+                id: self.web.ids[of as usize],
+            })
+        });
+        Ok(SharedContents::new(group, digested.collect())?.pages)
+    }
+
     /// Returns the sites with crawled pages by name, for plans that cover each site.
     pub(super) fn cover_sites(
         &self,
@@ -309,7 +342,7 @@ pub(super) struct BankPage {
     /// Number of uncrawled outlinks in its record; `None` if it is counted.
     pub(super) uncrawled_given: Option<u32>,
     pub(super) quality: u16,
-    /// Number of its content digest, with others for each site; `None` without one.
+    /// Number of its content digest, the same for all pages with it; `None` without one.
     pub(super) digest: Option<u32>,
     /// Length of its URL, in bytes.
     pub(super) length: u32,
@@ -336,7 +369,7 @@ impl BankWeb {
         })?;
         let sites = Self::sites(store, &image, &numbering)?;
         let places: HashMap<SiteId, u32> = sites.iter().map(|site| site.id).zip(0..).collect();
-        let mut digests: HashMap<(SiteId, Hash128), u32> = HashMap::new();
+        let mut digests: HashMap<Hash128, u32> = HashMap::new();
         let mut of = Vec::with_capacity(ids.len());
         for (&slot, page) in numbering.slots.iter().zip(&ids) {
             let (digest, length) = records[slot as usize];
@@ -349,7 +382,7 @@ impl BankWeb {
                 clicks: attributes.clicks,
                 uncrawled_given: attributes.uncrawled_given,
                 quality: attributes.quality,
-                digest: digest.map(|digest| *digests.entry((page.site(), digest)).or_insert(next)),
+                digest: digest.map(|digest| *digests.entry(digest).or_insert(next)),
                 length,
             });
         }
@@ -399,6 +432,17 @@ impl BankWeb {
                 ))
             })
             .collect()
+    }
+
+    /// Returns for each page the first page with the same content. A page that is not crawled, or has no digest, has its
+    /// own.
+    pub(super) fn contents(&self) -> Vec<u32> {
+        let mut first: HashMap<u32, u32> = HashMap::new();
+        let contents = (0..).zip(&self.of).map(|(page, of)| match of.digest {
+            Some(digest) if of.crawled => *first.entry(digest).or_insert(page),
+            _ => page,
+        });
+        contents.collect()
     }
 
     /// Returns the crawled pages, ascending.

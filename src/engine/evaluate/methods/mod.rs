@@ -37,7 +37,7 @@ use super::seed_lists::state;
 
 use crate::engine::error::ExperimentError;
 use crate::engine::history::timeline::known_since;
-use crate::engine::plan::{Goal, Measure, PlanOptions, ValueBy};
+use crate::engine::plan::{Duplicates, Goal, Measure, PlanOptions, ValueBy};
 use crate::engine::policy::LoadedPolicy;
 use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError};
@@ -75,11 +75,8 @@ pub(super) fn run(
         .or(own.and_then(|options| options.goal))
         .or(by_pagerank.then_some(Goal::Importance));
     // Values that are not given are those of the plan, unless another goal is requested.
-    let value = match own {
-        Some(options) if request.goal.is_none() => request
-            .value
-            .clone()
-            .merged_over(&options.value_parameters()),
+    let values = match own {
+        Some(options) if request.goal.is_none() => request.value.clone().merged_over(options),
         _ => new_plan(
             request
                 .value
@@ -87,7 +84,7 @@ pub(super) fn run(
                 .merged_over(&goal.unwrap_or_default().parameters()),
         ),
     };
-    let value = value.value_parameters();
+    let (value, duplicates) = (values.value_parameters(), values.duplicates);
     let mut contenders = Vec::new();
     if let Some((name, options)) = stored {
         contenders.push(Contender {
@@ -108,7 +105,8 @@ pub(super) fn run(
         rng_seed: request.rng_seed,
         since: request.since,
         subject: None,
-        measure: Measure::of_goal(goal),
+        measure: Measure::of_goal(goal, duplicates),
+        duplicates,
         limits,
     };
     let web = BankWeb::load(store, views.naming.sites, watch)?;
@@ -165,6 +163,7 @@ pub(super) fn evaluate_list(
         .map(PlanOptions::value_parameters)
         .unwrap_or_default();
     let limits = single.plan.as_ref().and_then(|plan| plan.crawl);
+    let duplicates = single.plan.as_ref().and_then(|plan| plan.duplicates);
     let request = ResolvedRequest {
         contenders: Vec::new(),
         value,
@@ -178,7 +177,8 @@ pub(super) fn evaluate_list(
         rng_seed: single.rng_seed,
         since: None,
         subject: Some(single.list.to_owned()),
-        measure: Measure::of_goal(single.plan.as_ref().and_then(|plan| plan.goal)),
+        measure: Measure::of_goal(single.plan.as_ref().and_then(|plan| plan.goal), duplicates),
+        duplicates,
         limits: limits.unwrap_or_default(),
     };
     let web = BankWeb::load(&views.reader, views.naming.sites, watch)?;
@@ -227,6 +227,7 @@ struct ResolvedRequest {
     /// The evaluated list; `None` for the best plan.
     subject: Option<String>,
     measure: Measure,
+    duplicates: Option<Duplicates>,
     /// Limits of the crawls.
     limits: CrawlLimits,
 }
@@ -260,6 +261,7 @@ fn compare(
     let worth = worth(&request.value)?;
     let evaluator = Evaluator::new(web, &worth, &request.contenders, &grid, watch)?;
     let evaluator = evaluator.with_limits(request.limits);
+    let evaluator = evaluator.with_duplicates(request.duplicates.unwrap_or_default());
     let cells = (request.contenders.len() * grid.seeds.len() * grid.budgets.len()) as u64;
     let start_stage = |name: &str| watch.stage(name, Some(cells));
     // First with everything known, then with pages held out.

@@ -19,7 +19,7 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 use seedbank_algorithms::cores::{
     self, Core, CoresError, HubChoice, SeedRules, SelectionInput, whole_graph,
 };
-use seedbank_algorithms::cover::global::{self, Cap, TUNE_VISITS, WebChoice, WebGraph};
+use seedbank_algorithms::cover::global::{self, Cap, Duplicates, TUNE_VISITS, WebChoice, WebGraph};
 use seedbank_algorithms::cover::{
     self, Choice, Seats, Share, Site, apportion, order_by_score, pagerank_weight, random_order,
     select_chosen, value_weight,
@@ -111,6 +111,7 @@ fn over_web(
     if let Some(constraints) = constraints {
         graph = constraints.apply(graph, held_out)?;
     }
+    graph = with_contents(graph, held_out, choice, watch)?;
     let selected = global::select(&mut graph, choice, &held_out.pagerank, watch)?;
     let picks = selected.cover.picks.iter();
     Ok(picks.map(|pick| pick.seed.page).collect())
@@ -130,7 +131,22 @@ pub(super) fn over_web_for(
         ));
     };
     let graph = held_out.web_graph(&worth_of_web(&choice), None)?;
+    let graph = with_contents(graph, held_out, &choice, watch)?;
     Ok(global::budget_lists(&graph, &choice, cells, watch)?)
+}
+
+/// Lets each content count once if the plan does.
+fn with_contents(
+    graph: WebGraph,
+    held_out: &HeldOutWeb<'_>,
+    choice: &WebChoice,
+    watch: &dyn Watch,
+) -> Result<WebGraph, EngineError> {
+    if choice.duplicates == Duplicates::Each {
+        return Ok(graph);
+    }
+    let shared = held_out.shared_contents(graph.pins(), watch)?;
+    Ok(graph.with_contents(&shared)?)
 }
 
 /// Returns the values of pages for a plan over the web.

@@ -156,6 +156,7 @@ fn gains(
         "selected with everything known"
     };
     let what = match measure {
+        Measure::Contents => "the distinct contents",
         Measure::Crawled => "the crawled pages",
         Measure::Discovered => "the pages seen for the first time",
         Measure::Pagerank => "the PageRank",
@@ -181,8 +182,10 @@ fn gains(
 fn losses(lists: &[ComparedList], own: &[&ComparedList]) -> String {
     type Figure = (&'static str, fn(&GatheredView) -> Estimate);
     // With "fewer" or "less".
-    let figures: [Figure; 5] = [
+    let figures: [Figure; 7] = [
+        ("fewer distinct contents", |found| found.contents),
         ("fewer crawled pages", |found| found.crawled),
+        ("fewer newly found contents", |found| found.new_contents),
         ("fewer newly found pages", |found| found.new_pages),
         ("fewer pages seen for the first time", |found| {
             found.discovered
@@ -293,8 +296,9 @@ pub(crate) fn judge(
     let worth = worth(&plan.value_parameters())?;
     let evaluator = Evaluator::new(&web, &worth, &contenders, &grid, watch)?
         .with_sources(sources)
-        .with_limits(plan.crawl.unwrap_or_default());
-    let measure = Measure::of_goal(plan.goal);
+        .with_limits(plan.crawl.unwrap_or_default())
+        .with_duplicates(plan.duplicates.unwrap_or_default());
+    let measure = Measure::of_goal(plan.goal, plan.duplicates);
     let rng_seed = plan.rng_seed.unwrap_or(0);
     // The figures of every contender, by draw.
     let mut figures: Vec<Vec<f64>> = vec![Vec::new(); contenders.len()];

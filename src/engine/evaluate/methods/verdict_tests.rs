@@ -10,7 +10,9 @@ fn gathered(value: f64, crawled: f64, pagerank: f64) -> ByFetches {
         fetched: number(10.0),
         value: number(value),
         crawled: number(crawled),
+        contents: number(crawled),
         new_pages: number(0.0),
+        new_contents: number(0.0),
         discovered: number(0.0),
         pagerank: number(pagerank),
     };

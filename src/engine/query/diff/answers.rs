@@ -157,11 +157,11 @@ pub enum Cause {
     FewerSeats,
     /// Gained, cover: its site had fewer seats than the page's position among the site's picks.
     MoreSeats,
-    /// Lost, cover: its site has seats left (over the web: fewer seeds were selected than requested, or the
-    /// page has no links), and the page would add no value.
+    /// Lost, cover: its site has seats left (over the web: fewer seeds were selected than requested, the page
+    /// has no links, or another page represents its content), and the page would add no value.
     NoValue,
-    /// Gained, cover: its site had seats left (over the web: fewer seeds were selected than requested, or
-    /// the page had no links), and the page would have added no value.
+    /// Gained, cover: its site had seats left (over the web: fewer seeds were selected than requested, the
+    /// page had no links, or another page represented its content), and the page would have added no value.
     GainedValue,
     /// Lost, cover: all seats of its site, or of the web, went to pages with better scores.
     Outweighed,

@@ -627,7 +627,7 @@ impl Pair<'_> {
 /// What the searches of a refresh over the web found out about a page.
 #[derive(Default)]
 pub(super) struct Reached {
-    /// Whether the refresh has a record of the page.
+    /// Whether the refresh has a record of the page, as one that counts.
     is_searched: bool,
     /// The page of the pick that covers it, and the distance in links.
     pub(super) covered: Option<(Option<PageId>, u32)>,
@@ -685,6 +685,8 @@ impl Pair<'_> {
         };
         let block = self.views.reader.get(&tables::REACH, &key)?;
         let reach = block.and_then(|block| block.at(at).copied());
+        // Another page counts for its content.
+        let reach = reach.filter(|reach| reach.represented_by.is_none());
         // The picks of baselines do not depend on what is reached.
         let covered = reach.and_then(|reach| reach.covered);
         let covered = covered.filter(|_| !choice.method.is_baseline());

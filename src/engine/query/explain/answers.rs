@@ -151,6 +151,13 @@ pub enum Why {
         /// Distance from that seed, in links.
         hop: u32,
     },
+    /// Over the web, with `duplicates` = once: has the content of another page, which counts instead.
+    #[schemars(transform = by_cover)]
+    Represented {
+        /// URL of the page that counts.
+        #[schemars(regex(pattern = URL_PATTERN))]
+        by: String,
+    },
     /// Over the web: eligible as a seed, and reached by none.
     #[schemars(transform = by_cover)]
     Unreached(Box<Unreached>),

@@ -68,6 +68,11 @@ pub(super) fn why(
             terms: terms(context, choice, &first.1),
         })));
     }
+    if let Some(page) = reach.represented_by {
+        return Ok(Why::Represented {
+            by: context.url(page)?,
+        });
+    }
     if let Some(covered) = reach.covered {
         return Ok(Why::Reached {
             by: by(covered.pick)?,
@@ -211,7 +216,7 @@ impl SiteReach {
             for (place, reach) in block.0 {
                 if reach.covered.is_some() {
                     found.reached += 1;
-                } else if reach.pick.is_none() {
+                } else if reach.pick.is_none() && reach.represented_by.is_none() {
                     let first = key.block.saturating_mul(BLOCK);
                     let page = PageId::new(site, first.saturating_add(place));
                     found.unreached.push((page, reach.score));

@@ -56,6 +56,7 @@ pub(crate) fn put_reach(
         covered: None,
         score: None,
         exact: true,
+        represented_by: None,
     };
     for picked in picks {
         let pick = picked.evidence.pick;

@@ -78,6 +78,7 @@ pub(super) fn evidence(web: &LoadedWeb, selected: &WebSelection, choice: &WebCho
         covered: None,
         score: None,
         exact: true,
+        represented_by: None,
     };
     let mut reach: PageReach = Vec::new();
     let mut seeds: Vec<(PageId, u32)> = Vec::new();
@@ -95,6 +96,24 @@ pub(super) fn evidence(web: &LoadedWeb, selected: &WebSelection, choice: &WebCho
         (page(scored.page), Reach { score, ..nothing })
     }));
     reach.sort_unstable_by_key(|(page, _)| *page);
+    let copies = web.contents.copies.iter();
+    let mut copies: Vec<_> = copies.map(|&(copy, by)| (page(copy), by)).collect();
+    copies.sort_unstable();
+    let unreached = reach.len();
+    for (copy, by) in copies {
+        let represented_by = Some(by);
+        match reach[..unreached].binary_search_by_key(&copy, |(page, _)| *page) {
+            Ok(at) => reach[at].1.represented_by = represented_by,
+            Err(_) => reach.push((
+                copy,
+                Reach {
+                    represented_by,
+                    ..nothing
+                },
+            )),
+        }
+    }
+    reach.sort_by_key(|(page, _)| *page);
     // Every seed reaches itself, unless an earlier pick does.
     for (seed, rank) in seeds {
         if let Ok(at) = reach.binary_search_by_key(&seed, |(page, _)| *page) {
@@ -195,6 +214,8 @@ fn parts(web: &LoadedWeb, hop: &HopGain, price: i64, choice: &WebChoice) -> WebH
     let mut known = 0;
     for page in &hop.pages {
         let mark = web.marks[page as usize];
+        // Another page has the value of its content.
+        let has_value = web.contents.represented_by(page).is_none();
         let weight = if mark.spam {
             all.spam += 1;
             weights.spam
@@ -207,11 +228,13 @@ fn parts(web: &LoadedWeb, hop: &HopGain, price: i64, choice: &WebChoice) -> WebH
         all.pages += 1;
         if !mark.crawled {
             known += 1;
-        } else if choice.value_by == ValueBy::Weights {
+        } else if choice.value_by == ValueBy::Weights && has_value {
             let weight = weight.0 + weights.quality_value(mark.quality);
             all.uncrawled_value += web.graph.values()[page as usize] - weight;
         }
-        all.uncrawled_outlinks += u64::from(mark.uncrawled_outlinks);
+        if has_value {
+            all.uncrawled_outlinks += u64::from(mark.uncrawled_outlinks);
+        }
     }
     WebHop {
         all,

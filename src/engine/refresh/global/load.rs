@@ -7,6 +7,7 @@
 //! Or loads the share of one of several processes: the pages of its sites, numbered in the same order, and their links.
 //! Processes ask each other about the pages to which theirs link, and number the pages of all in URL order.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -18,16 +19,17 @@ use crate::engine::policy::Policy;
 use crate::engine::refresh::run_context::RunContext;
 use crate::engine::site_owners::SiteOwners;
 use crate::engine::web_graph::{
-    GhostLists, Group, Numbering, collect_numbers, load_image, load_share_image, number_ghosts,
-    number_names, numbers_in_web, page_facts, pagerank_of, uncrawled_outlinks,
+    Digested, GhostLists, Group, Numbering, SharedContents, Suitability, collect_numbers, digests,
+    in_links, load_image, load_share_image, number_ghosts, number_names, numbers_in_web,
+    page_facts, pagerank_of, uncrawled_outlinks,
 };
-use seedbank_algorithms::communicator::Communicator;
-use seedbank_algorithms::cover::global::{Cap, ValueBy, WebChoice, WebGraph, WebShare};
+use seedbank_algorithms::communicator::{Communicator, alone};
+use seedbank_algorithms::cover::global::{Cap, Duplicates, ValueBy, WebChoice, WebGraph, WebShare};
 use seedbank_algorithms::cover::{Method, PUniq, PageFacts, page_value, pagerank_values};
 use seedbank_algorithms::graph::{Csr, NONE, number};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_formats::ingest;
-use seedbank_store::records::SiteRecord;
+use seedbank_store::records::{Hash128, SiteRecord};
 use seedbank_store::{Entries, GraphImage, ImageLinks, tables};
 
 /// The web in memory, with pages numbered in URL order.
@@ -35,6 +37,8 @@ pub(super) struct LoadedWeb {
     pub(super) graph: WebGraph,
     pub(super) pages: Vec<PageId>,
     pub(super) marks: Vec<Mark>,
+    /// The pages that share contents; none if each page counts.
+    pub(super) contents: SharedContents,
     /// PageRank of each page; empty if the plan does not use it.
     pub(super) ranks: Vec<f64>,
     pub(super) rank_visits: u64,
@@ -82,12 +86,25 @@ impl LoadedWeb {
         if choice.value_by == ValueBy::Learned {
             pages.values = learned_values(store, &image, &numbers, &successors, None, watch)?;
         }
+        let digests = counted_digests(context, &image, &numbers)?;
         // Free the image before the graph is built.
         drop((image, numbers, ineligible));
         watch.proceed()?;
         let pins = positions_of(&pages.ids, &rules.pins.pages).into_iter();
+        let pins: Vec<u32> = pins.map(|(_, number)| number).collect();
+        let mut contents = SharedContents::default();
+        if !digests.is_empty() {
+            let communicator = alone();
+            let group = Group {
+                communicator: &*communicator,
+                watch,
+            };
+            let counts = in_links(group, &successors, &GhostLists::default())?;
+            contents = pages.contents(group, digests, &counts, &pins, |page| page)?;
+        }
         let constraints = Constraints {
-            pins: pins.map(|(_, number)| number).collect(),
+            pins,
+            contents,
             caps: caps(&pages.ids, &rules.policy, || {
                 Ok(site_domains(store.scan(&tables::SITES)?)?.0)
             })?,
@@ -159,15 +176,24 @@ impl LoadedShare {
             let all = Some(communicator);
             pages.values = learned_values(store, &image, &local, &successors, all, watch)?;
         }
+        let digests = counted_digests(context, &image, &local)?;
         // Free the image before the graph is built.
         drop((image, local, ineligible));
         let mut pins = positions_of(&pages.ids, &rules.pins.pages);
+        let mut contents = SharedContents::default();
+        if context.plan.duplicates == Duplicates::Once {
+            let counts = in_links(group, &successors, &ghosts)?;
+            let own_pins: Vec<u32> = pins.iter().map(|(_, page)| *page).collect();
+            let number = |page: u32| numbers[page as usize];
+            contents = pages.contents(group, digests, &counts, &own_pins, number)?;
+        }
         for (_, page) in &mut pins {
             // Both lists have an entry for each page.
             *page = numbers[*page as usize];
         }
         let constraints = Constraints {
             pins: collect_numbers(group, &pins)?,
+            contents,
             caps: caps(&pages.ids, &rules.policy, || {
                 let sites = store.scan_local(&tables::SITES)?;
                 let (mut of_sites, names) = site_domains(sites)?;
@@ -208,6 +234,7 @@ impl LoadedShare {
 struct Constraints {
     pins: Vec<u32>,
     caps: Vec<Cap>,
+    contents: SharedContents,
 }
 
 /// Returns the ineligible pages, and numbers for those that are in the web. In a share, these are the own ones.
@@ -225,6 +252,18 @@ fn included(
     let ineligible = IneligiblePages::of_image(store, image, eligibility, JudgedFor::Seeds, watch)?;
     let numbers = Numbering::by_url(image, |slot| ineligible.graph_reason(slot).is_none())?;
     Ok((ineligible, numbers))
+}
+
+/// Returns the digests of crawled pages, if the plan counts contents.
+fn counted_digests(
+    context: RunContext<'_, WebChoice>,
+    image: &GraphImage,
+    numbers: &Numbering,
+) -> Result<Vec<(u32, Hash128, u32)>> {
+    match context.plan.duplicates {
+        Duplicates::Each => Ok(Vec::new()),
+        Duplicates::Once => digests(context.store, image, numbers, context.watch),
+    }
 }
 
 /// The pages of the web, in the order of their numbers.
@@ -278,6 +317,32 @@ impl PageLists {
         }
     }
 
+    /// Returns the pages that share contents, given what [`digests`] has read, the in-links of all pages, the pinned
+    /// pages, and the numbers in the web.
+    fn contents(
+        &self,
+        group: Group<'_>,
+        digests: Vec<(u32, Hash128, u32)>,
+        in_links: &[u32],
+        pins: &[u32],
+        number: impl Fn(u32) -> u32,
+    ) -> Result<SharedContents> {
+        let digested = digests
+            .into_iter()
+            .map(|(page, digest, url_length)| Digested {
+                digest,
+                suitability: Suitability {
+                    is_not_pinned: !pins.contains(&page),
+                    in_links: Reverse(in_links[page as usize]),
+                    url_length,
+                    number: number(page),
+                },
+                page,
+                id: self.ids[page as usize],
+            });
+        SharedContents::new(group, digested.collect())
+    }
+
     fn may_be_seed(&self) -> Vec<bool> {
         self.marks.iter().map(|of| of.may_be_seed).collect()
     }
@@ -290,7 +355,11 @@ impl PageLists {
         choice: &WebChoice,
     ) -> Result<LoadedWeb> {
         let known: Vec<bool> = self.marks.iter().map(|of| !of.crawled).collect();
-        let Constraints { pins, caps } = constraints;
+        let Constraints {
+            pins,
+            caps,
+            contents,
+        } = constraints;
         let graph = graph
             .with_constraints(pins, caps)
             .map_err(web_graph_error)?;
@@ -298,10 +367,14 @@ impl PageLists {
         if choice.crawl.needs_sites() {
             graph = graph.with_sites(site_numbers(&self.ids));
         }
+        if choice.duplicates == Duplicates::Once {
+            graph = graph.with_contents(&contents.pages)?;
+        }
         Ok(LoadedWeb {
             graph,
             pages: self.ids,
             marks: self.marks,
+            contents,
             ranks: Vec::new(),
             rank_visits: 0,
         })

@@ -9,7 +9,7 @@ use proptest::test_runner::TestRunner;
 
 use super::*;
 use crate::engine::plan::kinds::Greedy;
-use crate::engine::plan::{Plan, PlanOptions, ResolvedPlan, Value};
+use crate::engine::plan::{Duplicates, Plan, PlanOptions, ResolvedPlan, Value};
 use crate::engine::policy::{List, LoadedPolicy};
 use crate::engine::properties::repeatable;
 use crate::engine::refresh::process_stores_tests::{PARTS, in_processes, owners, scratch};
@@ -137,6 +137,7 @@ fn plans(pins: &[u8], max_failures: u32, excluded: &str) -> [PlanOptions; 2] {
         .value_quality(Value(2_000_000))
         .value_known(Value(100_000))
         .p_uniq(Value(700_000))
+        .duplicates(Duplicates::Once)
         .min_quality(Value(100_000))
         .max_failures(max_failures)
         .max_per_site(2)
@@ -155,6 +156,7 @@ struct Compared {
     known: usize,
     pins: usize,
     shared_domains: usize,
+    copies: usize,
 }
 
 /// Compares shares with the whole web.
@@ -190,6 +192,8 @@ fn compare(whole: &LoadedWeb, shares: &[Loaded], compared: &mut Compared) {
             assert_eq!(share.pages.marks[at], whole.marks[in_web]);
             assert_eq!(web.graph.values()[at], whole.graph.values()[in_web]);
             assert_eq!(web.graph.is_known(local), whole.graph.is_known(page));
+            let represented_by = whole.contents.represented_by(page);
+            assert_eq!(web.contents.represented_by(local), represented_by);
             assert_eq!(web.graph.number(local), page);
             assert_eq!(web.graph.local(page), Some(local));
             let links = share.successors.list(local);
@@ -211,6 +215,15 @@ fn compare(whole: &LoadedWeb, shares: &[Loaded], compared: &mut Compared) {
         domains.push(of_share);
     }
     assert!(is_found.iter().all(|is_found| *is_found));
+    for &(copy, by) in &whole.contents.copies {
+        let links = |page: u32| whole.graph.predecessors().list(page).len();
+        let place = whole.pages.iter().position(|page| *page == by).unwrap();
+        let is_pinned = whole.graph.pins().contains(&number(place));
+        assert!(is_pinned || links(number(place)) >= links(copy));
+        assert_eq!(whole.graph.values()[copy as usize], 0);
+        assert!(whole.graph.candidates().binary_search(&copy).is_err());
+        compared.copies += 1;
+    }
     compared.pins += whole.graph.pins().len();
     let in_several = domains.iter().enumerate().flat_map(|(at, of_share)| {
         let others = &domains[..at];
@@ -275,7 +288,8 @@ fn the_shares_together_are_the_web() {
             && compared.ghosts > 200
             && compared.known > 100
             && compared.pins > 10
-            && compared.shared_domains > 20,
+            && compared.shared_domains > 20
+            && compared.copies > 100,
         "{compared:?}"
     );
 }

@@ -224,6 +224,8 @@ pub struct Reach {
     pub score: Option<f64>,
     /// Whether the score is exact; if `false`, it is an upper bound.
     pub exact: bool,
+    /// The page that counts in place of this one, since it has the same content; `None` if the page counts itself.
+    pub represented_by: Option<PageId>,
 }
 
 /// The first seed that covers a page.
@@ -239,6 +241,7 @@ const PICKED: u8 = 1;
 const COVERED: u8 = 2;
 const SCORED: u8 = 4;
 const BOUNDED: u8 = 8;
+const REPRESENTED: u8 = 16;
 
 impl Fact for Reach {
     fn put(&self, out: &mut Vec<u8>) {
@@ -247,7 +250,8 @@ impl Fact for Reach {
             flag(self.pick.is_some(), PICKED)
                 | flag(self.covered.is_some(), COVERED)
                 | flag(self.score.is_some(), SCORED)
-                | flag(!self.exact, BOUNDED),
+                | flag(!self.exact, BOUNDED)
+                | flag(self.represented_by.is_some(), REPRESENTED),
         );
         if let Some(pick) = self.pick {
             codec::put_varint(u64::from(pick), out);
@@ -259,11 +263,15 @@ impl Fact for Reach {
         if let Some(score) = self.score {
             out.extend_from_slice(&score.to_le_bytes());
         }
+        if let Some(page) = self.represented_by {
+            codec::put_varint(u64::from(page.site().0), out);
+            codec::put_varint(u64::from(page.index()), out);
+        }
     }
 
     fn take(bytes: &mut &[u8]) -> Result<Self, Malformed> {
         let tag = take_byte(bytes)?;
-        if tag > PICKED | COVERED | SCORED | BOUNDED {
+        if tag > PICKED | COVERED | SCORED | BOUNDED | REPRESENTED {
             return Err(Malformed("unknown kind of reach".to_owned()));
         }
         let mut reach = Self {
@@ -271,6 +279,7 @@ impl Fact for Reach {
             covered: None,
             score: None,
             exact: tag & BOUNDED == 0,
+            represented_by: None,
         };
         if tag & PICKED != 0 {
             reach.pick = Some(take_u32(bytes)?);
@@ -283,6 +292,10 @@ impl Fact for Reach {
         }
         if tag & SCORED != 0 {
             reach.score = Some(take_score(bytes)?);
+        }
+        if tag & REPRESENTED != 0 {
+            let site = SiteId(take_u32(bytes)?);
+            reach.represented_by = Some(PageId::new(site, take_u32(bytes)?));
         }
         Ok(reach)
     }

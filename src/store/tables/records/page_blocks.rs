@@ -170,11 +170,15 @@ mod tests {
         let covered = (1_u32..9, 0_u32..6).prop_map(|(pick, hop)| Covered { pick, hop });
         let score = prop::option::of((any::<i32>().prop_map(f64::from), any::<bool>()));
         let pick = prop::option::of(1_u32..9);
-        (pick, prop::option::of(covered), score).prop_map(|(pick, covered, score)| Reach {
+        let page = (any::<u32>(), any::<u32>());
+        let by = prop::option::of(page.prop_map(|(site, page)| PageId::new(SiteId(site), page)));
+        let all = (pick, prop::option::of(covered), score, by);
+        all.prop_map(|(pick, covered, score, represented_by)| Reach {
             pick,
             covered,
             score: score.map(|score| score.0),
             exact: score.is_none_or(|score| score.1),
+            represented_by,
         })
     }
 

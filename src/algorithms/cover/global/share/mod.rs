@@ -227,15 +227,27 @@ fn placed(starts: &[u32], place: u32) -> (usize, u32) {
 pub(super) struct Group<'a>(pub(super) Option<&'a WebShare>);
 
 impl Group<'_> {
+    /// Returns the number of processes.
+    pub(super) fn processes(self) -> usize {
+        self.0.map_or(1, |share| share.communicator.processes())
+    }
+
+    /// Sends a message to each process, by number, and returns what each has sent to this one.
+    pub(super) fn all_to_all(self, messages: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, Interrupted> {
+        match self.0 {
+            None => Ok(messages),
+            Some(share) => share.communicator.all_to_all(messages),
+        }
+    }
+
+    /// Ends the work because a message cannot be decoded.
+    pub(super) fn malformed(self) -> Interrupted {
+        self.0.map_or(Interrupted, WebShare::malformed)
+    }
+
     /// Returns what all processes have sent, by process.
     pub(super) fn gather(self, own: Vec<u8>) -> Result<Vec<Vec<u8>>, Interrupted> {
-        match self.0 {
-            None => Ok(vec![own]),
-            Some(share) => {
-                let communicator = &share.communicator;
-                communicator.all_to_all(vec![own; communicator.processes()])
-            }
-        }
+        self.all_to_all(vec![own; self.processes()])
     }
 
     /// Returns the sums over all processes. A sum that does not fit is the largest or the smallest number.
