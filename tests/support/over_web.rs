@@ -77,8 +77,8 @@ impl Judge {
             represented_by.extend(others.map(|url| (url.clone(), first.clone())));
         }
         Self {
-            links,
             pages,
+            links,
             represented_by,
         }
     }

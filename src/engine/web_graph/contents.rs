@@ -90,19 +90,19 @@ impl SharedContents {
             let hash = first.fold(0, |hash: usize, byte| (hash << 8) | usize::from(*byte));
             hash % group.processes()
         };
-        let mut owned: Vec<(usize, Digested<D>)> = Vec::new();
+        let mut received: Vec<(usize, Digested<D>)> = Vec::new();
         let own = own.into_iter().map(|of| (owner(&of), of));
         group.send(
             own,
             |of| of.digest.as_ref().len() + 24,
             |from, of| {
-                owned.push((from, of));
+                received.push((from, of));
                 Ok(())
             },
         )?;
         let mut all = Vec::new();
         group.send(
-            shared(owned).into_iter(),
+            shared(received).into_iter(),
             |_| 24,
             |_, found| {
                 all.push(found);

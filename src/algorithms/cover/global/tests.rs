@@ -125,7 +125,7 @@ fn limited_crawl(
     let mut found: Vec<(u32, usize, u32)> =
         (0..).zip(seeds).map(|(at, &seed)| (0, at, seed)).collect();
     let mut of_site = [0; 24];
-    let (mut fetched, mut fetches) = (Vec::new(), 0);
+    let (mut pages, mut fetches) = (Vec::new(), 0);
     for _ in 0..amount(limits.rounds, usize::MAX) {
         found.retain(|(depth, _, page)| limits.reach(*depth) && is_entered(*page));
         found.sort_unstable();
@@ -150,13 +150,13 @@ fn limited_crawl(
             break;
         }
         fetches += round.len();
-        // A page beyond the limit of its site is never fetched.
+        // A page beyond the limit of its site is never pages.
         found.retain(|of| !round.contains(of));
         for (depth, _, page) in round {
             if limits.fails(page) {
                 continue;
             }
-            fetched.push(page);
+            pages.push(page);
             for &target in &web.links[page as usize] {
                 if met.insert(target) {
                     found.push((depth + 1, target as usize, target));
@@ -164,7 +164,7 @@ fn limited_crawl(
             }
         }
     }
-    (fetched, fetches)
+    (pages, fetches)
 }
 
 proptest! {

@@ -258,7 +258,8 @@ impl<'a> BaselineOrders<'a> {
     pub(super) fn list(&self, baseline: Baseline, seeds: usize, stream: u64) -> Vec<u32> {
         let count = number(self.candidates.len());
         let page = |at: u32| self.candidates[at as usize];
-        let out_degree = |page: u32| self.held_out.successors.list(page).len();
+        let links = |of: usize| i64::from(number(of));
+        let out_degree = |page: u32| links(self.held_out.successors.list(page).len());
         let by_number = |of: &dyn Fn(u32) -> i64| {
             let mut order = self.candidates.clone();
             order.sort_by_key(|&page| Reverse(of(page)));
@@ -292,19 +293,19 @@ impl<'a> BaselineOrders<'a> {
             Baseline::Pagerank => by_rank(&self.held_out.pagerank, seeds),
             Baseline::Harmonic => by_rank(&self.harmonic, seeds),
             Baseline::InDegree => {
-                first(by_number(&|page| self.held_out.in_degree(page) as i64), all)
+                first(by_number(&|page| links(self.held_out.in_degree(page))), all)
             }
-            Baseline::OutDegree => first(by_number(&|page| out_degree(page) as i64), all),
+            Baseline::OutDegree => first(by_number(&out_degree), all),
             Baseline::NetOutDegree => {
                 let net = |page: u32| {
                     let targets = self.held_out.successors.list(page).iter();
                     let crawled = targets.filter(|&&to| self.held_out.crawled[to as usize]);
-                    10 * crawled.count() as i64 - 3 * out_degree(page) as i64
+                    10 * links(crawled.count()) - 3 * out_degree(page)
                 };
                 first(by_number(&net), 3)
             }
             Baseline::SitePagerank => first(by_rank(&self.held_out.pagerank, all), 1),
-            Baseline::SiteOutDegree => first(by_number(&|page| out_degree(page) as i64), 1),
+            Baseline::SiteOutDegree => first(by_number(&out_degree), 1),
             Baseline::HomePages => self.home_pages(seeds),
             Baseline::CommonCrawl => self.common_crawl(seeds, stream),
         }
