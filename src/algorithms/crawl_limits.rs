@@ -179,15 +179,15 @@ impl FromStr for CrawlLimits {
     /// Parses limits. A crawler stands for its limits, of which others replace those of the same name.
     fn from_str(text: &str) -> Result<Self, BadCrawlLimits> {
         let bad = || BadCrawlLimits(text.to_owned());
-        let (first, rest) = text.split_once(',').unwrap_or((text, ""));
+        let first = text.split(',').next().unwrap_or_default();
         let crawler = CRAWLERS.iter().find(|(name, _)| *name == first.trim());
-        let (mut limits, text) = match crawler {
-            Some((_, limits)) => (limits.parse()?, rest),
-            None => (Self::default(), text),
+        let (mut limits, rest) = match crawler {
+            Some((_, limits)) => (limits.parse()?, text.split_once(',').map(|of| of.1)),
+            None => (Self::default(), Some(text).filter(|text| *text != "none")),
         };
-        if text == "none" || crawler.is_some() && text.is_empty() {
+        let Some(text) = rest else {
             return Ok(limits);
-        }
+        };
         let mut names = Vec::new();
         let [mut duration, mut delay] = [None; 2];
         for limit in text.split(',') {

@@ -244,11 +244,11 @@ fn greedy_over_the_web_finds_more_per_page_fetched() {
     for (budget, wanted) in [(1_000, 0.95), (5_000, 1.25), (20_000, 1.3)] {
         let lists = found.comparison.lists.iter();
         let lists: Vec<_> = lists.filter(|list| list.budget == budget).collect();
-        let crawled = |list: &ComparedList| list.known.all.crawled.mean;
+        let contents = |list: &ComparedList| list.known.all.contents.mean;
         let baselines = lists.iter().filter(|l| l.kind == ListKind::Baseline);
-        let best = baselines.map(|list| crawled(list)).fold(0.0, f64::max);
+        let best = baselines.map(|list| contents(list)).fold(0.0, f64::max);
         let greedy = lists.iter().find(|l| l.list == "coverage");
-        let times = crawled(greedy.unwrap()) / best;
+        let times = contents(greedy.unwrap()) / best;
         assert!(
             times >= wanted,
             "{times} times the best baseline at {budget}"

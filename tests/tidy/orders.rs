@@ -17,7 +17,7 @@ pub(super) const ORDERS: &[Order] = &[
         lines: &[
             &["decimal", "page", "watch"],
             &["communicator", "crawl_limits"],
-            &["graph", "yields"],
+            &["crawl_frontier", "graph", "yields"],
             &["rank", "statistics"],
             &["cores", "cover"],
             &["evaluate"],

@@ -57,6 +57,10 @@ Division = Literal["parts", "processes"]
 """What the sites of a cluster bank are divided among."""
 
 
+Duplicates = Literal["once", "each"]
+"""How crawled pages with one content count."""
+
+
 Goal = Literal["coverage", "discovery", "importance", "communities", "sites"]
 """What a crawl from the seeds is for: a named set of plan parameters."""
 
@@ -81,7 +85,7 @@ ListKind = Literal["plan", "given", "baseline"]
 """Kind of a compared list."""
 
 
-Measure = Literal["crawled", "discovered", "pagerank"]
+Measure = Literal["crawled", "contents", "discovered", "pagerank"]
 """The figure by which seed lists are compared."""
 
 
@@ -1324,6 +1328,33 @@ class ExplanationReached(TypedDict):
     """Verdict of the plan's policies; absent if none affects the page."""
 
 
+class ExplanationRepresented(TypedDict):
+    url: str
+    """Normalised URL of the page."""
+    site: str
+    """Site of the page."""
+    plan: str
+    """Plan of the refresh."""
+    method: Method
+    """Method that selected the seeds."""
+    refresh: int
+    """Number of the refresh."""
+    state_batch: int
+    """Last batch of the state that the refresh ran on."""
+    seeds: int
+    """Number of seeds on its list."""
+    proof: Proof
+    """What is proved about its cores."""
+    page: CurrentPage
+    """Current state of the page, which may be later than the refresh."""
+    kind: Literal["represented"]
+    """Over the web, with `duplicates` = once: has the content of another page, which counts instead."""
+    by: str
+    """URL of the page that counts."""
+    policy: NotRequired[PolicyVerdict]
+    """Verdict of the plan's policies; absent if none affects the page."""
+
+
 class ExplanationUncovered(TypedDict):
     url: str
     """Normalised URL of the page."""
@@ -1541,8 +1572,12 @@ class GatheredView(TypedDict):
     """Their value, in units."""
     crawled: Estimate
     """Crawled pages among them."""
+    contents: Estimate
+    """Distinct contents of the crawled pages. A page without a digest has its own content."""
     new_pages: Estimate
     """Crawled pages among them that were held out from the selection."""
+    new_contents: Estimate
+    """Distinct contents that only pages held out from the selection have."""
     discovered: Estimate
     """Pages fetched, or linked from pages fetched, that were not known at all to the selection."""
     pagerank: Estimate
@@ -1606,7 +1641,7 @@ class HeldOutVerdict(TypedDict):
     found: Estimate
     """The figure of the plan."""
     baseline: str
-    """The name of the best of seven baselines."""
+    """The name of the best of ten baselines."""
     baseline_found: Estimate
     """The figure of the best baseline."""
     times_best_baseline: Union[Estimate, None]
@@ -1948,7 +1983,7 @@ class ListedPage(TypedDict):
     """Current state of the page, which may be later than the refresh."""
     relation: ListRelation
     """Relation to the list of the refresh."""
-    why: Union[ListedPageWhyCoreSeed, ListedPageWhyCoreMember, ListedPageWhyNearCore, ListedPageWhyNoCore, ListedPageWhyNoInterSiteLinks, ListedPageWhyCoverSeed, ListedPageWhyCovered, ListedPageWhyUncovered, ListedPageWhyNoSeats, ListedPageWhyWebSeed, ListedPageWhyReached, ListedPageWhyUnreached, ListedPageWhyIneligible, ListedPageWhyNotYetKnown]
+    why: Union[ListedPageWhyCoreSeed, ListedPageWhyCoreMember, ListedPageWhyNearCore, ListedPageWhyNoCore, ListedPageWhyNoInterSiteLinks, ListedPageWhyCoverSeed, ListedPageWhyCovered, ListedPageWhyUncovered, ListedPageWhyNoSeats, ListedPageWhyWebSeed, ListedPageWhyReached, ListedPageWhyRepresented, ListedPageWhyUnreached, ListedPageWhyIneligible, ListedPageWhyNotYetKnown]
     """Why it is a seed or not."""
     policy: NotRequired[PolicyVerdict]
     """Verdict of the plan's policies; absent if none affects the page."""
@@ -2096,6 +2131,13 @@ class ListedPageWhyReached(TypedDict):
     """The first pick that reaches it."""
     hop: int
     """Distance from that seed, in links."""
+
+
+class ListedPageWhyRepresented(TypedDict):
+    kind: Literal["represented"]
+    """Over the web, with `duplicates` = once: has the content of another page, which counts instead."""
+    by: str
+    """URL of the page that counts."""
 
 
 class ListedPageWhyUncovered(TypedDict):
@@ -2603,6 +2645,27 @@ class PageInPlanReached(TypedDict):
     """Verdict of the plan's policies; absent if none affects the page."""
 
 
+class PageInPlanRepresented(TypedDict):
+    plan: str
+    """Plan of the refresh."""
+    method: Method
+    """Method that selected the seeds."""
+    refresh: int
+    """Number of the refresh."""
+    state_batch: int
+    """Last batch of the state that the refresh ran on."""
+    seeds: int
+    """Number of seeds on its list."""
+    proof: Proof
+    """What is proved about its cores."""
+    kind: Literal["represented"]
+    """Over the web, with `duplicates` = once: has the content of another page, which counts instead."""
+    by: str
+    """URL of the page that counts."""
+    policy: NotRequired[PolicyVerdict]
+    """Verdict of the plan's policies; absent if none affects the page."""
+
+
 class PageInPlanUncovered(TypedDict):
     plan: str
     """Plan of the refresh."""
@@ -2757,6 +2820,7 @@ PlanOptions = TypedDict("PlanOptions", {
     "crawl": "NotRequired[CrawlLimits]",
     "density": "NotRequired[float]",
     "depth": "NotRequired[int]",
+    "duplicates": "NotRequired[Duplicates]",
     "exclude": "NotRequired[List]",
     "exclude-from-graph": "NotRequired[List]",
     "fetch-cost": "NotRequired[float]",
@@ -4062,10 +4126,10 @@ class WebValueBreakdown(TypedDict):
 
 
 CrawlLimits = str
-"""Limits of a crawl separated by commas, `per-site=N` or `per-site=P%` and `depth=D`, or `none`."""
+"""Limits of a crawl separated by commas, such as `per-site=10%,depth=5`, or `none`."""
 
 
-Explanation = Union[ExplanationCoresCoreSeed, ExplanationCoresCoreMember, ExplanationCoresNearCore, ExplanationCoresNoCore, ExplanationCoresNoInterSiteLinks, ExplanationCoverSeed, ExplanationCovered, ExplanationUncovered, ExplanationNoSeats, ExplanationWebSeed, ExplanationReached, ExplanationUnreached, ExplanationIneligible, ExplanationNotYetKnown]
+Explanation = Union[ExplanationCoresCoreSeed, ExplanationCoresCoreMember, ExplanationCoresNearCore, ExplanationCoresNoCore, ExplanationCoresNoInterSiteLinks, ExplanationCoverSeed, ExplanationCovered, ExplanationUncovered, ExplanationNoSeats, ExplanationWebSeed, ExplanationReached, ExplanationRepresented, ExplanationUnreached, ExplanationIneligible, ExplanationNotYetKnown]
 """Output of `seedbank explain --format json`: why a page is a seed of a refresh, or why not; with --site, how
 a site was treated; for several pages, one line for each."""
 
@@ -4086,7 +4150,7 @@ Method = Union[Literal["cores"], CoverMethod]
 """Method of selecting seeds."""
 
 
-PageInPlan = Union[PageInPlanCoresCoreSeed, PageInPlanCoresCoreMember, PageInPlanCoresNearCore, PageInPlanCoresNoCore, PageInPlanCoresNoInterSiteLinks, PageInPlanCoverSeed, PageInPlanCovered, PageInPlanUncovered, PageInPlanNoSeats, PageInPlanWebSeed, PageInPlanReached, PageInPlanUnreached, PageInPlanIneligible, PageInPlanNotYetKnown]
+PageInPlan = Union[PageInPlanCoresCoreSeed, PageInPlanCoresCoreMember, PageInPlanCoresNearCore, PageInPlanCoresNoCore, PageInPlanCoresNoInterSiteLinks, PageInPlanCoverSeed, PageInPlanCovered, PageInPlanUncovered, PageInPlanNoSeats, PageInPlanWebSeed, PageInPlanReached, PageInPlanRepresented, PageInPlanUnreached, PageInPlanIneligible, PageInPlanNotYetKnown]
 """Result for a page in the last refresh of a plan."""
 
 
@@ -4126,14 +4190,19 @@ class PlanParameters(TypedDict, total=False):
     covered: Covered | None
     """For max-weight and max-scc: what happens to pages that a seed covers. Default: zero."""
     crawl: CrawlLimits | None
-    """With `budget`: limits of the crawl, separated by commas: `per-site=N` or `per-site=P%`, the maximum number
-    of pages of a site or its part of `budget`, and `depth=D`, the maximum number of links from a seed; `none`
-    removes the limits. Tuning and the verdict simulate this crawl."""
+    """With `budget`: limits of the crawl, separated by commas: `per-site=N`, the maximum number of pages of a
+    site; `depth=D`, of links from a seed; `sites-at-once=N` and `rounds=N`, one page of each of so many sites in
+    each round; `round=N,per-site-round=N`; `duration=6h,delay=10s`; `fail=P%`; `enter=seeds`. N may be P% of
+    `budget`. Or a crawler: heritrix, nutch, scrapy, browsertrix; `none` removes the limits. Tuning and the
+    verdict simulate this crawl."""
     density: float | None
     """The percentage of possible links from a core's hubs to its authorities that must exist. Default: 100."""
     depth: int | None
     """For max-weight, max-scc and root-scc: a page is picked by the value within this number of hops. Default: 2,
     or `hops` if that is less."""
+    duplicates: Duplicates | None
+    """For greedy: how crawled pages with the same content digest count, in values and among seeds. Pages without
+    a digest count each. Default: each; once for a new plan with a budget and goal coverage or discovery."""
     exclude: str | PathLike[str] | Iterable[str] | None
     """Pages that are never seeds: a file with one site (`.example.org` includes subdomains), URL prefix, shape
     (`*.pdf`) or expression (`re:...`) per line; `@media` stands for documents, images and archives; `none`
