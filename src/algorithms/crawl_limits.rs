@@ -117,7 +117,7 @@ impl CrawlLimits {
         bits % (100 * PERCENT) < self.fail
     }
 
-    /// Returns the limits in words, each with its name; all of them are given by [`FromStr`].
+    /// Returns the limits that differ from the default: their names and values.
     fn parts(&self) -> Vec<(&'static str, String)> {
         let amount = |amount: Amount| match amount {
             Amount::Number(number) => number.to_string(),

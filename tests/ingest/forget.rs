@@ -40,9 +40,20 @@ fn without(export: &[u8], gone: &BTreeSet<String>) -> Vec<Value> {
     let lines = std::str::from_utf8(export).unwrap().lines();
     let lines = lines.map(|line| serde_json::from_str::<Value>(line).unwrap());
     let is_gone = |url: &Value| gone.contains(url.as_str().unwrap_or_default());
+    let lines: Vec<Value> = lines.collect();
+    let led_there = |line: &&Value| line.get("redirect").is_some_and(is_gone);
+    let former: Vec<Value> = lines
+        .iter()
+        .filter(led_there)
+        .map(|line| line["url"].clone())
+        .collect();
     let mut left = Vec::new();
     for mut line in lines {
         if line.get("url").is_some_and(is_gone) {
+            continue;
+        }
+        // A page that is gone has no fields of earlier times.
+        if former.contains(&line["url"]) && line.get("redirect").is_none() {
             continue;
         }
         if let Some(Value::Array(outlinks)) = line.get_mut("outlinks") {

@@ -506,7 +506,7 @@ pub(super) fn apply(
     }
     if is_fetch && !counts {
         (update.crawled, update.gone, update.alias) = (false, false, false);
-        update.sums = None;
+        (update.is_earlier, update.sums) = (true, None);
     }
     update.links = takes_links || update.alias || update.gone;
     update.fetched = time.filter(|_| counts);

@@ -468,6 +468,8 @@ pub(super) struct PageUpdate {
     pub(super) sums: Option<Yield>,
     /// Whether fetches failed, and nothing else is known: the page keeps its state.
     pub(super) only_failed: bool,
+    /// Whether it is of an earlier fetch than that of the page, which keeps its state. Set in the links pass.
+    pub(super) is_earlier: bool,
     /// Whether the failed fetches of the page change. Set in the links pass.
     pub(super) failures_change: bool,
 }
@@ -485,7 +487,7 @@ impl PageUpdate {
             _ if self.crawled => self.answered(),
             // Attributes alone do not change this state.
             Some(PageState::Alias) => PageState::Alias,
-            Some(PageState::Gone) if self.only_failed => PageState::Gone,
+            Some(PageState::Gone) if self.only_failed || self.is_earlier => PageState::Gone,
             _ => PageState::Known,
         }
     }
@@ -588,6 +590,7 @@ impl PageUpdate {
             clears: false,
             sums: None,
             only_failed: false,
+            is_earlier: false,
             failures_change: false,
         }
     }
