@@ -84,17 +84,18 @@ def test_values_of_records(folder: pathlib.Path) -> None:
 def test_bad_records_are_counted_and_refused(folder: pathlib.Path, records: Records) -> None:
     bank = Bank.create(folder / "bank")
     bad: Records = [{"url": "nonsense"}, {"URL": 3}, {"url": "\ud800"}, {"url": "http://b.example/", "clicks": -1}]
-    with pytest.raises(seedbank_engine.RefusedError, match="4 of 7 records are bad") as error:
-        bank.ingest(records + bad)
-    assert (error.value.bad_records, error.value.records) == (4, 7)
+    with pytest.raises(seedbank_engine.RefusedError, match="3 of 7 records are bad") as error:
+        bank.ingest(records + bad, max_rejects=0)
+    assert (error.value.bad_records, error.value.records) == (3, 7)
     assert error.value.hint and "max_rejects" in error.value.hint
     assert error.value.rejects_file and pathlib.Path(error.value.rejects_file).exists()
     assert bank.status()["batches"] == 0
-    report = bank.ingest(records + bad, max_rejects=100)
-    assert report["counts"]["rejected"] == 4
+    report = bank.ingest(records + bad)
+    assert report["counts"]["rejected"] == 3
+    assert sum(report["read"]["bad_fields"].values()) == 1
     frame = polars.DataFrame({"url": ["nonsense", "http://c.example/"]})
     with pytest.raises(seedbank_engine.RefusedError) as error:
-        bank.ingest(frame)
+        bank.ingest(frame, max_rejects=0)
     assert error.value.bad_records == 1
 
 
