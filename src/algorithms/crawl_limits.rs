@@ -176,7 +176,7 @@ impl fmt::Display for CrawlLimits {
 impl FromStr for CrawlLimits {
     type Err = BadCrawlLimits;
 
-    /// Parses limits. A crawler stands for its limits, of which others replace those of the same name.
+    /// Parses limits. The name of a crawler gives its limits; limits after it replace those of the same name.
     fn from_str(text: &str) -> Result<Self, BadCrawlLimits> {
         let bad = || BadCrawlLimits(text.to_owned());
         let first = text.split(',').next().unwrap_or_default();
@@ -224,7 +224,7 @@ impl FromStr for CrawlLimits {
         let has_round = names
             .iter()
             .any(|name| ["round", "per-site-round"].contains(name));
-        // A round of so many pages would have pages of any number of sites.
+        // Without `per-site-round`, the limit is named `sites-at-once`.
         let is_ambiguous =
             limits.round.is_some() && limits.per_site_round.is_none() && names.contains(&"round");
         if is_one_each && has_round || is_ambiguous {

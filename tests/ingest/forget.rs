@@ -15,6 +15,7 @@ use crate::support::banks::TestBank;
 use crate::support::histories::{PLENTY, exported, for_each_history};
 use crate::support::model::{assert_clean, ingest, pages_of, request};
 use crate::support::plans::plan;
+use crate::support::warc::{of, record};
 use seedbank::engine::error::UndoError;
 use seedbank::engine::ingest::ForgetRequest;
 use seedbank::engine::policy::List;
@@ -206,6 +207,14 @@ fn what_is_blocked_does_not_come_back() {
     std::fs::write(&file, again).unwrap();
     let report = bank.bank.ingest(&request(&file)).unwrap();
     assert_eq!((report.blocked.records, report.blocked.links), (3, 3));
+    // Nor do pages that others only name.
+    let canonical = r#"{"url": "http://named.test/", "canonical": "http://hub.test/secret-1"}"#;
+    std::fs::write(&file, canonical).unwrap();
+    bank.bank.ingest(&request(&file)).unwrap();
+    let refers = of("http://named.test/", "2030-01-01T00:00:00Z")
+        + "WARC-Refers-To-Target-URI: http://hub.test/secret-1\r\n";
+    std::fs::write(&file, record("revisit", &refers, b"")).unwrap();
+    assert_eq!(bank.bank.ingest(&request(&file)).unwrap().read.records, 1);
     bank.is_sound();
     let pages = pages_of(&bank.bank);
     assert!(pages.contains_key("http://never.test/other"));

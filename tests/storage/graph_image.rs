@@ -16,6 +16,7 @@ use crate::support::folders::copy;
 use crate::support::histories::{PLENTY, for_each_history};
 use crate::support::model::{assert_clean, ingest};
 use crate::support::properties::repeatable;
+use crate::support::records::Batch;
 
 const KINDS: [ImageLinks; 2] = [ImageLinks::All, ImageLinks::InterSite];
 
@@ -67,7 +68,7 @@ fn from_file(bank: &Bank, links: ImageLinks) -> Result<Option<(GraphImage, u64)>
 #[test]
 fn what_changed_since_is_read_from_the_tables() {
     let patched = std::cell::Cell::new(0);
-    for_each_history(12, 4, |bank, more| {
+    let check = |bank: &Bank, more: &[Batch]| {
         // The image has a state that may be empty.
         load(bank, ImageLinks::All);
         for (at, batch) in more.iter().enumerate() {
@@ -84,9 +85,15 @@ fn what_changed_since_is_read_from_the_tables() {
             }
             assert_clean(bank);
         }
-    });
+    };
+    // Some histories have fewer images than others.
+    for _ in 0..4 {
+        if patched.get() <= 50 {
+            for_each_history(12, 4, check);
+        }
+    }
     assert!(
-        patched.get() > 20,
+        patched.get() > 50,
         "only {} images were brought up to date",
         patched.get()
     );

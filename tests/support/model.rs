@@ -160,9 +160,10 @@ impl Statements {
             (links, canonical) = (Some(BTreeSet::new()), None);
         } else if links.is_some() || is_told || has_kind || canonical.is_some() && !is_resource {
             self.found(time, Found::Page);
-            // Links are those of a page.
+            // Links and canonical links are those of a page.
             let kind = record.kind.unwrap_or(Some(PageKind::Page));
-            if let Some(kind) = kind.or(links.as_ref().map(|_| PageKind::Page)) {
+            let is_page = links.is_some() || canonical.flatten().is_some();
+            if let Some(kind) = kind.or(is_page.then_some(PageKind::Page)) {
                 self.say("kind", time, Said::Kind(kind));
             }
             if is_resource {

@@ -91,7 +91,7 @@ pub struct KnownBefore<'a> {
     pub new: &'a [bool],
     /// Whether the page was not known at all, by page; empty if all were.
     pub unseen: &'a [bool],
-    /// Whether no page known as crawled had the content, by the page that stands for it in
+    /// Whether the content is new: no page that was known as crawled had it. By the number of the content in
     /// [`PageContents::of_page`]; empty if all contents were known.
     pub new_contents: &'a [bool],
 }

@@ -147,6 +147,7 @@ impl Blocklist {
                 if matches!(&record.canonical, Attribute::Given(to) if is_blocked(to)) {
                     record.canonical = Attribute::Removed;
                 }
+                record.same_content = record.same_content.filter(|to| !is_blocked(to));
                 if let Some(origin) = &mut record.origin {
                     origin.seed = origin.seed.filter(|seed| !is_blocked(seed));
                     origin.via = origin.via.filter(|via| !is_blocked(via));

@@ -113,7 +113,7 @@ impl CanonicalRecords {
                     canonicals.push((of_key, to.map(|to| (order, to))));
                 }
                 PageInput::Record(update) => records.push((update, of_key, of_piece.collect())),
-                // Their answers are records.
+                // The links were asked for when pieces were grouped; the answers are records.
                 PageInput::SameContent { .. } => {}
                 PageInput::Links => {
                     is_listed = true;

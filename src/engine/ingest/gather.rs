@@ -254,11 +254,12 @@ impl InputCollector {
             }
         } else {
             let is_crawl = record.is_crawl();
-            // Links and redirects are those of a page.
             let of_page = record.outlinks.is_some() || record.redirect.is_some();
+            // Links, redirects and canonical links are those of a page.
+            let is_page = of_page || matches!(record.canonical, Attribute::Given(_));
             let kind = match (record.redirect, record.kind) {
                 (None, Some(kind)) => Some(kind).filter(|_| is_crawl),
-                _ => of_page.then_some(PageKind::Page),
+                _ => is_page.then_some(PageKind::Page),
             };
             let update = PageUpdate {
                 // Neither aliases nor resources have links.

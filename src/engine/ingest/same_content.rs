@@ -100,7 +100,7 @@ pub(super) fn answer(passes: &mut Passes<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the content of a page, of which the batch has these records; `None` if none is known.
+/// Returns the content of a page, from its records in the batch or from the bank; `None` if none is known.
 fn content(
     page: PageId,
     of_batch: Vec<(PageUpdate, u64, Vec<PageId>)>,

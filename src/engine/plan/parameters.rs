@@ -228,11 +228,11 @@ parameters! {
                 stored.clear_tuning();
             }
         });
-        /// With `budget`: limits of the crawl, separated by commas: `per-site=N`, the maximum number of pages of a
-        /// site; `depth=D`, of links from a seed; `sites-at-once=N` and `rounds=N`, one page of each of so many sites
-        /// in each round; `round=N,per-site-round=N`; `duration=6h,delay=10s`; `fail=P%`; `enter=seeds`. N may be P%
-        /// of `budget`. Or a crawler: heritrix, nutch, scrapy, browsertrix; `none` removes the limits. Tuning and the
-        /// verdict simulate this crawl.
+        /// With `budget`: the crawl that tuning and the verdict simulate, as limits separated by commas:
+        /// `per-site=N`, the most pages of a site; `depth=N`, the most links from a seed; `sites-at-once=N`, the most
+        /// sites in a round, which fetches one page of each; `rounds=N`; `round=N,per-site-round=N`;
+        /// `duration=6h,delay=10s`; `fail=P%`; `enter=seeds`. N may be P% of `budget`. Or a crawler: heritrix,
+        /// nutch, scrapy or browsertrix. `none` removes the limits.
         crawl: CrawlLimits = value("LIMITS").clears(|limits, stored| {
             if stored.crawl.unwrap_or_default() != *limits {
                 stored.clear_tuning();

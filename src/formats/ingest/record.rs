@@ -110,8 +110,8 @@ pub struct PageRecord<U = Location> {
     /// The target of the redirect, never the page itself. A page that redirects is an alias, and has neither outlinks nor
     /// a canonical URL of its own.
     pub redirect: Option<U>,
-    /// The page that this one names as canonical, never itself. A record with outlinks and without a canonical URL says
-    /// that there is none.
+    /// The page that this one names as canonical, never itself. A record with outlinks and no canonical URL removes that of
+    /// the page.
     pub canonical: Attribute<U>,
     /// What the answer to the fetch is; `None` if an earlier record says it. It says nothing in a record that does not mark
     /// its page as crawled. A resource has neither outlinks nor a canonical URL.

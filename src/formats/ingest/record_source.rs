@@ -147,7 +147,7 @@ impl Record {
         self
     }
 
-    /// Sets the page's links, each of which is one URL, even if it has `,http://` in it.
+    /// Sets the page's links. Each text is one URL, even if it contains `,http://`.
     #[must_use]
     pub fn exact_outlinks<'a>(mut self, urls: impl IntoIterator<Item = &'a str>) -> Self {
         let links = urls.into_iter().map(|url| {

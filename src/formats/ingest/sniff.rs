@@ -443,7 +443,7 @@ const OTHER_LINKS: [&str; 6] = [
     "external_links",
 ];
 
-/// Detects pages of which none has outlinks, and some have links in another field.
+/// Detects records that have no outlinks, but links in another field.
 fn other_links<'a, I: Iterator<Item = &'a str>>(lines: impl Fn() -> I) -> Option<DetectedFormat> {
     let mut found = None;
     for line in lines() {

@@ -236,7 +236,7 @@ impl ReadSummary {
         self.rejects.values().sum()
     }
 
-    /// Returns the number of bad records and of bad fields of others, of which the first are listed.
+    /// Returns the number of bad records and bad fields. The first ones are listed.
     pub(super) fn listed(&self) -> u64 {
         self.rejected() + self.bad_fields.values().sum::<u64>()
     }

@@ -352,9 +352,7 @@ impl Walk<'_> {
             }
             if let Some(to) = record.canonical {
                 walk.canonicals = walk.canonicals.wrapping_add(mix(page.0, to.0));
-                // A record that does not say the kind can name the canonical page of a resource.
-                let is_content = matches!(record.state, PageState::Crawled | PageState::Resource);
-                if !is_content || to == page {
+                if record.state != PageState::Crawled || to == page {
                     walk.find("pages", page, "it cannot have this canonical page");
                 }
             }

@@ -170,7 +170,7 @@ impl<'a> Crawler<'a> {
             }
             return Ok((round, pages.min(left)));
         }
-        // The first pages of all processes, of which each has sent as many as a round can have.
+        // Each process sends at most as many pages as a round can have. The first ones of all processes are the round.
         let mut round = self.frontier.next_round(left, site);
         let mut message = Encoder::default();
         for found in &round {

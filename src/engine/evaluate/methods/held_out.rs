@@ -5,7 +5,7 @@
 //! `P_uniq` and PageRank follow from the rest.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::engine::EngineError;
 use crate::engine::eligibility::{Admitted, PlanScope};
@@ -243,6 +243,7 @@ impl<'a> HeldOutWeb<'a> {
             communicator: &*communicator,
             watch,
         };
+        let pins: HashSet<u32> = pins.iter().copied().collect();
         let crawled = (0..number(self.pages.len())).filter(|&page| self.crawled[page as usize]);
         let digested = crawled.filter_map(|page| {
             let of = self.pages[page as usize];

@@ -8,7 +8,7 @@
 //! Processes ask each other about the pages to which theirs link, and number the pages of all in URL order.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::engine::Result;
@@ -327,6 +327,7 @@ impl PageLists {
         pins: &[u32],
         number: impl Fn(u32) -> u32,
     ) -> Result<SharedContents> {
+        let pins: HashSet<u32> = pins.iter().copied().collect();
         let digested = digests
             .into_iter()
             .map(|(page, digest, url_length)| Digested {
