@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::slice;
 use std::str::FromStr;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -18,8 +19,8 @@ const PERCENT: u64 = decimal::UNIT.unsigned_abs();
 /// The error for a text that is not a list of limits.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "expected `none`, a crawler (breadth-first, browsertrix, heritrix, nutch or scrapy), or limits separated by commas: \
-     per-site, depth, rounds, sites-at-once, round, per-site-round, fail, enter=seeds, or duration and delay, found {0:?}"
+    "expected `panel`, `none`, a crawler (breadth-first, browsertrix, heritrix, nutch or scrapy), or limits separated by \
+     commas: per-site, depth, rounds, sites-at-once, round, per-site-round, fail, enter=seeds, or duration and delay, found {0:?}"
 )]
 pub struct BadCrawlLimits(pub String);
 
@@ -81,10 +82,107 @@ const CRAWLERS: [(&str, &str); 5] = [
     ("browsertrix", "enter=seeds"),
     ("heritrix", "sites-at-once=25,depth=20"),
     ("nutch", "rounds=10,round=10%,per-site-round=0.5%"),
-    ("scrapy", "round=16,per-site-round=8"),
+    ("scrapy", "per-site-round=1"),
 ];
 
+/// The crawl that a list of seeds is made for. In text and plan files `panel`, or limits.
+///
+/// No list is the best for every crawler: one that is made for the panel is good for all of them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Crawls {
+    /// A crawl with these limits.
+    One(CrawlLimits),
+    /// The crawls of [`Crawls::PANEL`], each of the same number of fetches. What lists find is the geometric mean of what
+    /// these crawls find.
+    Panel,
+}
+
+impl Default for Crawls {
+    fn default() -> Self {
+        Self::One(CrawlLimits::NONE)
+    }
+}
+
+impl Crawls {
+    /// The crawls that stand for those of most crawlers: breadth-first; at most a tenth and at most a fiftieth of the fetches
+    /// from each site; a polite crawl that ends in time, in rounds of one page of each of 50 sites; and that of Nutch.
+    pub const PANEL: [CrawlLimits; 5] = [
+        CrawlLimits::NONE,
+        CrawlLimits {
+            per_site: Some(Amount::Percent(10 * PERCENT)),
+            ..CrawlLimits::NONE
+        },
+        CrawlLimits {
+            per_site: Some(Amount::Percent(2 * PERCENT)),
+            ..CrawlLimits::NONE
+        },
+        CrawlLimits {
+            rounds: Some(Amount::Percent(5 * PERCENT)),
+            round: Some(Amount::Number(50)),
+            ..CrawlLimits::NONE
+        },
+        CrawlLimits {
+            rounds: Some(Amount::Number(10)),
+            round: Some(Amount::Percent(10 * PERCENT)),
+            per_site_round: Some(Amount::Percent(PERCENT / 2)),
+            ..CrawlLimits::NONE
+        },
+    ];
+
+    /// The limits of each crawl.
+    #[must_use]
+    pub fn limits(&self) -> &[CrawlLimits] {
+        match self {
+            Self::One(limits) => slice::from_ref(limits),
+            Self::Panel => &Self::PANEL,
+        }
+    }
+
+    /// Returns whether the pages that a crawl fetches depend on their sites.
+    #[must_use]
+    pub fn need_sites(&self) -> bool {
+        self.limits().iter().any(CrawlLimits::needs_sites)
+    }
+}
+
+impl From<CrawlLimits> for Crawls {
+    fn from(limits: CrawlLimits) -> Self {
+        Self::One(limits)
+    }
+}
+
+impl fmt::Display for Crawls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::One(limits) => limits.fmt(f),
+            Self::Panel => f.write_str("panel"),
+        }
+    }
+}
+
+impl FromStr for Crawls {
+    type Err = BadCrawlLimits;
+
+    fn from_str(text: &str) -> Result<Self, BadCrawlLimits> {
+        match text {
+            "panel" => Ok(Self::Panel),
+            limits => limits.parse().map(Self::One),
+        }
+    }
+}
+
 impl CrawlLimits {
+    /// No limits.
+    pub const NONE: Self = Self {
+        per_site: None,
+        depth: None,
+        rounds: None,
+        round: None,
+        per_site_round: None,
+        fail: 0,
+        enter: Enter::All,
+    };
+
     /// Whether a crawl fetches pages at this depth.
     #[must_use]
     pub fn reach(&self, depth: u32) -> bool {
@@ -260,26 +358,26 @@ fn seconds(text: &str) -> Option<u64> {
     number.checked_mul(seconds).filter(|seconds| *seconds > 0)
 }
 
-impl Serialize for CrawlLimits {
+impl Serialize for Crawls {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for CrawlLimits {
+impl<'de> Deserialize<'de> for Crawls {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         text.parse().map_err(de::Error::custom)
     }
 }
 
-impl JsonSchema for CrawlLimits {
+impl JsonSchema for Crawls {
     fn schema_name() -> Cow<'static, str> {
-        "CrawlLimits".into()
+        "Crawls".into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         schemars::json_schema!({
-            "description": "Limits of a crawl separated by commas, such as `per-site=10%,depth=5`, or `none`.",
+            "description": "Limits of a crawl separated by commas, such as `per-site=10%,depth=5`; `none`; or `panel`, for several crawls.",
             "type": "string"
         })
     }
@@ -298,12 +396,13 @@ mod tests {
             "depth=0",
             "per-site=10%,depth=3",
             "rounds=3,sites-at-once=50",
+            "panel",
             "rounds=10,round=10%,per-site-round=0.5%,fail=10%,enter=seeds",
         ] {
-            let limits: CrawlLimits = text.parse().unwrap();
-            assert_eq!(limits.to_string(), text);
-            let bytes = bincode::serialize(&limits).unwrap();
-            assert_eq!(bincode::deserialize::<CrawlLimits>(&bytes).unwrap(), limits);
+            let crawls: Crawls = text.parse().unwrap();
+            assert_eq!(crawls.to_string(), text);
+            let bytes = bincode::serialize(&crawls).unwrap();
+            assert_eq!(bincode::deserialize::<Crawls>(&bytes).unwrap(), crawls);
         }
         for text in [
             "",
@@ -326,8 +425,9 @@ mod tests {
             "heritrix=1",
             "depth=1,heritrix",
             "heritrix,",
+            "panel,depth=3",
         ] {
-            assert!(text.parse::<CrawlLimits>().is_err(), "{text}");
+            assert!(text.parse::<Crawls>().is_err(), "{text}");
         }
     }
 

@@ -8,11 +8,13 @@ use serde::Serialize;
 
 use super::facts::Line;
 use crate::engine::ingest::{BatchKind, RefusedBatch};
-use crate::engine::plan::{HeldOutVerdict, Measure, Method, PlanOptions, Scope};
+use crate::engine::plan::{
+    Compared, CrawlLimits, Crawls, HeldOutVerdict, Measure, Method, PlanOptions, Scope,
+};
 use crate::engine::policy::{PinRejection, RejectionReason};
 use crate::engine::query::{
-    Cause, DiffSummary, FailingPages, Failures, FetchOrigin, PageState, PageYield, SeedChange,
-    SeedCounts, SeedDiff,
+    Cause, DiffSummary, FailingPages, Failures, FetchOrigin, PageState, PageYield, RepeatedContent,
+    SeedChange, SeedCounts, SeedDiff,
 };
 use crate::engine::refresh::{PolicyView, Proof, RefreshView, Shortage, ShortageReason, Stars};
 use seedbank_algorithms::evaluate::Estimate;
@@ -340,48 +342,104 @@ pub fn write_shortage(text: &mut String, short: Shortage, found: u32) {
     );
 }
 
-/// Formats a verdict as a sentence.
+/// Formats a verdict as a sentence, for a list that was judged now.
 ///
 /// ```text
-/// held out, a crawl of 5,000 pages from these seeds finds 3,986 crawled pages, 1.22 ± 0.03 times the best
-/// baseline (pagerank, 3,274)
+/// test: from this list a crawl of 5,000 fetches finds 3,723 different pages; the best simple list, net-out-degree, finds 2,464
 /// ```
 #[must_use]
 pub fn verdict_sentence(verdict: &HeldOutVerdict) -> String {
-    let figure = |found: Estimate| match verdict.measure {
-        Measure::Crawled | Measure::Contents | Measure::Discovered => {
-            thousands(found.mean.round().max(0.0))
-        }
-        Measure::Pagerank => format!("{:.2} %", 100.0 * found.mean),
+    let (found, baseline_found) = match verdict.list {
+        Some(list) => (list.found, list.baseline_found),
+        None => (verdict.found.mean, verdict.baseline_found.mean),
     };
-    let found = figure(verdict.found);
-    let found = match verdict.measure {
-        Measure::Crawled => format!("finds {found} crawled pages"),
-        Measure::Contents => format!("finds {found} different crawled pages"),
-        Measure::Discovered => format!("sees {found} pages for the first time"),
-        Measure::Pagerank => format!("fetches {found} of the PageRank"),
+    let number = |found: f64| figure(verdict.measure, found);
+    let (verb, unit) = match verdict.measure {
+        Measure::Crawled => ("finds", " crawled pages"),
+        Measure::Contents => ("finds", " different pages"),
+        Measure::Discovered => ("sees", " pages for the first time"),
+        Measure::Pagerank => ("fetches", " of the PageRank"),
+    };
+    let crawl = match verdict.crawl {
+        Crawls::One(CrawlLimits::NONE) => String::new(),
+        Crawls::One(limits) => format!(" ({limits})"),
+        Crawls::Panel => format!(" (mean of {} crawlers)", Crawls::PANEL.len()),
     };
     format!(
-        "held out, a crawl of {} from {} seeds {found}, {}",
-        counted_pages(verdict.budget),
+        "from {} list a crawl of {}{crawl} {verb} {}{unit}; the best simple list, {}, {verb} {}",
         if verdict.is_of_this_list() {
-            "these"
+            "this"
         } else {
             "its"
         },
-        ratio(verdict)
+        counted_fetches(verdict.budget),
+        number(found),
+        verdict.baseline,
+        number(baseline_found)
     )
+}
+
+/// Formats the figures of a verdict with pages held out.
+///
+/// ```text
+/// held out 10 times: 2,102 ± 20, 1.26 ± 0.02 times the best baseline (net-out-degree, 1,667); newly found 187 ± 4,
+/// 1.31 ± 0.03 times the best baseline (pagerank, 143)
+/// ```
+#[must_use]
+pub fn verdict_figures(verdict: &HeldOutVerdict) -> String {
+    let number = |of: Estimate| {
+        let error = of
+            .standard_error
+            .map(|error| figure(verdict.measure, error));
+        let error = error.map_or_else(String::new, |error| format!(" ± {error}"));
+        format!("{}{error}", figure(verdict.measure, of.mean))
+    };
+    let beside = |of: &Compared| {
+        let Compared {
+            found,
+            baseline,
+            baseline_found,
+            times_best_baseline,
+        } = of;
+        let ratio = ratio(
+            verdict.measure,
+            *times_best_baseline,
+            baseline,
+            *baseline_found,
+        );
+        format!("{}, {ratio}", number(*found))
+    };
+    let draws = counted(verdict.draws, "time");
+    let found = number(verdict.found);
+    let mut text = format!("held out {draws}: {found}, {}", ratio_of(verdict));
+    if let Some(new) = &verdict.new {
+        let _ = write!(text, "; newly found {}", beside(new));
+    }
+    if let Some(breadth_first) = &verdict.breadth_first {
+        let _ = write!(text, "; breadth-first {}", beside(breadth_first));
+    }
+    text
+}
+
+fn figure(measure: Measure, found: f64) -> String {
+    match measure {
+        Measure::Crawled | Measure::Contents | Measure::Discovered => {
+            thousands(found.round().max(0.0))
+        }
+        Measure::Pagerank => format!("{:.2} %", 100.0 * found),
+    }
 }
 
 /// Formats a verdict with its batch.
 ///
 /// ```text
-/// was judged after batch 1: held out, a crawl of 5,000 pages from these seeds finds ...
-/// was judged after batch 1, of another list: held out, ...
+/// was judged after batch 1: from this list a crawl of 5,000 fetches finds ... (held out 10 times: ...)
+/// was judged after batch 1, of another list: from its list ...
 /// ```
 #[must_use]
 pub fn dated_verdict(verdict: &HeldOutVerdict) -> String {
-    format!("was {}: {}", judged(verdict), verdict_sentence(verdict))
+    let (sentence, figures) = (verdict_sentence(verdict), verdict_figures(verdict));
+    format!("was {}: {sentence} ({figures})", judged(verdict))
 }
 
 /// Formats when a list was judged, such as `judged after batch 1, of another list`.
@@ -394,30 +452,47 @@ fn judged(verdict: &HeldOutVerdict) -> String {
     format!("judged after batch {}{of}", verdict.batch)
 }
 
+/// Formats how often one content is on a site, such as `login.example: 1,534 of 2,000 crawled pages have the same content (401
+/// different in all)`.
+#[must_use]
+pub fn repeated_content(repeated: &RepeatedContent) -> String {
+    format!(
+        "{}: {} of {} crawled pages have the same content ({} different in all)",
+        escape_controls(&repeated.site),
+        thousands(repeated.pages),
+        thousands(repeated.with_digest),
+        thousands(repeated.distinct)
+    )
+}
+
+/// Formats a tuned limit of the seeds of a site as a flag with a space before it, or as nothing if there is none.
+#[must_use]
+pub fn site_limit_flag(limit: Option<u32>) -> String {
+    limit.map_or_else(String::new, |most| format!(" --max-per-site {most}"))
+}
+
 /// Formats how the list compares with the best baseline, such as `1.22 ± 0.03 times the best baseline
 /// (pagerank, 3,274)`; if another list was judged, after its batch.
 #[must_use]
 pub fn verdict_ratio(verdict: &HeldOutVerdict) -> String {
     if verdict.is_of_this_list() {
-        ratio(verdict)
+        ratio_of(verdict)
     } else {
-        format!("{}: {}", judged(verdict), ratio(verdict))
+        format!("{}: {}", judged(verdict), ratio_of(verdict))
     }
 }
 
-fn ratio(verdict: &HeldOutVerdict) -> String {
-    let baseline = match verdict.measure {
-        Measure::Crawled | Measure::Contents | Measure::Discovered => {
-            thousands(verdict.baseline_found.mean.round().max(0.0))
-        }
-        Measure::Pagerank => format!("{:.2} %", 100.0 * verdict.baseline_found.mean),
-    };
-    let name = &verdict.baseline;
-    let Some(times) = verdict.times_best_baseline else {
+fn ratio_of(verdict: &HeldOutVerdict) -> String {
+    let (times, found) = (verdict.times_best_baseline, verdict.baseline_found);
+    ratio(verdict.measure, times, &verdict.baseline, found)
+}
+
+fn ratio(measure: Measure, times: Option<Estimate>, name: &str, found: Estimate) -> String {
+    let Some(times) = times else {
         return format!("where the best baseline ({name}) finds nothing");
     };
-    let times = times_with_error(times);
-    format!("{times} times the best baseline ({name}, {baseline})")
+    let (times, found) = (times_with_error(times), figure(measure, found.mean));
+    format!("{times} times the best baseline ({name}, {found})")
 }
 
 /// Formats a ratio with its standard error, such as `1.22 ± 0.03`.
@@ -442,16 +517,17 @@ pub fn verdict_advice(verdict: &HeldOutVerdict, plan: &PlanOptions) -> Option<&'
     }
 }
 
-fn counted_pages(pages: u64) -> String {
-    match pages {
-        1 => counted(pages, "page"),
-        pages => format!("{} pages", thousands(pages)),
+fn counted_fetches(fetches: u64) -> String {
+    match fetches {
+        1 => "1 fetch".to_owned(),
+        fetches => format!("{} fetches", thousands(fetches)),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::plan::ListFigures;
 
     #[test]
     fn a_change_has_its_cause_and_its_batch() {
@@ -490,35 +566,51 @@ mod tests {
             batch: 1,
             seeds: 20,
             budget: 5000,
+            crawl: Crawls::default(),
             draws: 3,
-            measure: Measure::Crawled,
+            measure: Measure::Contents,
+            list: Some(ListFigures {
+                found: 3723.0,
+                baseline_found: 2464.0,
+            }),
             found: estimate(3986.4),
             baseline: "pagerank".to_owned(),
             baseline_found: estimate(3274.0),
             times_best_baseline: Some(estimate(1.2176)),
+            new: None,
+            breadth_first: None,
         };
         assert_eq!(
             verdict_sentence(&verdict),
-            "held out, a crawl of 5,000 pages from these seeds finds 3,986 crawled pages, \
-             1.22 ± 0.03 times the best baseline (pagerank, 3,274)"
+            "from this list a crawl of 5,000 fetches finds 3,723 different pages; the best simple list, pagerank, finds 2,464"
+        );
+        assert_eq!(
+            verdict_figures(&verdict),
+            "held out 3 times: 3,986 ± 0, 1.22 ± 0.03 times the best baseline (pagerank, 3,274)"
         );
         assert_eq!(verdict_advice(&verdict, &PlanOptions::default()), None);
-        verdict.measure = Measure::Pagerank;
+        (verdict.measure, verdict.crawl) = (Measure::Pagerank, Crawls::Panel);
         (verdict.found, verdict.baseline_found) = (estimate(0.041), estimate(0.05));
-        verdict.times_best_baseline = Some(estimate(0.82));
+        (verdict.list, verdict.times_best_baseline) = (None, Some(estimate(0.82)));
         assert_eq!(
             verdict_sentence(&verdict),
-            "held out, a crawl of 5,000 pages from these seeds fetches 4.10 % of the PageRank, \
-             0.82 ± 0.03 times the best baseline (pagerank, 5.00 %)"
+            "from this list a crawl of 5,000 fetches (mean of 5 crawlers) fetches 4.10 % of the PageRank; the best simple list, \
+             pagerank, fetches 5.00 %"
         );
         assert!(verdict_advice(&verdict, &PlanOptions::default()).is_some());
         verdict.measure = Measure::Discovered;
         (verdict.budget, verdict.times_best_baseline) = (1, None);
         verdict.found = estimate(2.0);
+        verdict.breadth_first = Some(Compared {
+            found: estimate(4.0),
+            baseline: "random".to_owned(),
+            baseline_found: estimate(2.0),
+            times_best_baseline: Some(estimate(2.0)),
+        });
         assert_eq!(
-            verdict_sentence(&verdict),
-            "held out, a crawl of 1 page from these seeds sees 2 pages for the first time, \
-             where the best baseline (pagerank) finds nothing"
+            verdict_figures(&verdict),
+            "held out 3 times: 2 ± 0, where the best baseline (pagerank) finds nothing; breadth-first 4 ± 0, 2.00 ± 0.03 times \
+             the best baseline (random, 2)"
         );
     }
 }

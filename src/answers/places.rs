@@ -301,6 +301,9 @@ fn site_summary(facts: &SiteFacts, says_examined: bool) -> Facts {
     lines
 }
 
+/// A shape of URLs is named if it has more than this many pages.
+const MANY_OF_A_SHAPE: u64 = 20;
+
 /// Returns what a bank contains about a site: attributes, links with other sites, repeated content, and its part in
 /// every plan.
 #[must_use]
@@ -309,6 +312,7 @@ pub fn site_facts(facts: &SiteFacts) -> Facts {
     site_links(&mut lines, "links to", &facts.links_to);
     site_links(&mut lines, "linked from", &facts.linked_from);
     digests(&mut lines, facts);
+    shapes(&mut lines, facts);
     if facts.plans.is_empty() {
         lines.add("no plan has been refreshed yet");
     }
@@ -372,5 +376,23 @@ fn digests(lines: &mut Facts, facts: &SiteFacts) {
     for same in &digests.repeated {
         let examples = named(&same.examples, same.pages);
         lines.add(format_args!("  {} the same: {examples}", same.pages));
+    }
+}
+
+/// Adds what shows a trap: paths that repeat themselves, and many pages of one shape.
+fn shapes(lines: &mut Facts, facts: &SiteFacts) {
+    if facts.repeating > 0 {
+        lines.add(format_args!(
+            "{} with a path that repeats itself (@traps)",
+            counted(facts.repeating, "page")
+        ));
+    }
+    let shapes = facts.shapes.iter();
+    for of in shapes.filter(|of| of.pages > MANY_OF_A_SHAPE) {
+        lines.add(format_args!(
+            "  {} as {}",
+            counted(of.pages, "page"),
+            of.shape
+        ));
     }
 }

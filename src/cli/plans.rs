@@ -4,9 +4,12 @@ use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;
 use clap::{Args, Subcommand};
-use seedbank::answers::{PlanWithCommand, dated_verdict, plan_flags, verdict_ratio};
+use seedbank::answers::{
+    PlanWithCommand, dated_verdict, plan_flags, site_limit_flag, verdict_ratio,
+};
 use seedbank::display::{counted, escape_controls};
 use seedbank::engine::Bank;
+use seedbank::engine::policy::Limit;
 use seedbank::engine::query::PlanSummary;
 use seedbank::engine::refresh::DeletedPlan;
 
@@ -212,11 +215,12 @@ fn text(shown: &PlanWithCommand) -> String {
     if let Some(tuned) = &plan.parameters.tuned {
         append_line!(
             text,
-            "  tuned after batch {} for its budget: --hops {} --fetch-cost {} --value-known {}; a new plan is tuned again",
+            "  tuned after batch {} for its budget: --hops {} --fetch-cost {} --value-known {}{}; a new plan is tuned again",
             tuned.batch,
             plan.parameters.hops.unwrap_or_default(),
             plan.parameters.fetch_cost.unwrap_or_default(),
-            plan.parameters.value_known.unwrap_or_default()
+            plan.parameters.value_known.unwrap_or_default(),
+            site_limit_flag(plan.parameters.max_per_site.and_then(Limit::number))
         );
     }
     if let Some(verdict) = &plan.parameters.judged {

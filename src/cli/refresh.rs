@@ -14,7 +14,7 @@ use super::time_limit::TimeLimit;
 use super::values::{Format, FormatArgs, human_bytes, integer};
 
 use seedbank::answers;
-use seedbank::display::{counted, thousands};
+use seedbank::display::{counted, escape_controls, thousands};
 use seedbank::engine::plan::{Method, Parameter, Scope, Section, Value, ValueBy};
 use seedbank::engine::query::DryRun;
 use seedbank::engine::refresh::{
@@ -422,7 +422,7 @@ fn cost_text(cost: &RecomputedCores) -> String {
 /// Formats the result of tuning.
 fn tuning_text(tuning: &TuningView, stored: bool) -> String {
     let mut text = format!(
-        "tuned for a crawl of {}: {} --hops {} --fetch-cost {} --value-known {}, the best of {}{}\n",
+        "tuned for a crawl of {}: {} --hops {} --fetch-cost {} --value-known {}{}, the best of {}{}\n",
         counted(tuning.budget, "page"),
         if stored {
             "the plan now has"
@@ -432,6 +432,7 @@ fn tuning_text(tuning: &TuningView, stored: bool) -> String {
         tuning.hops,
         tuning.fetch_cost,
         tuning.value_known,
+        answers::site_limit_flag(tuning.max_per_site),
         counted(tuning.trials.len(), "setting"),
         match tuning.draws {
             0 => ", by known pages: too few are crawled to hold some out".to_owned(),
@@ -589,6 +590,14 @@ pub(super) fn refresh_text(
     if let Some(stars) = report.stars {
         answers::write_stars(&mut text, stars);
     }
+    for trap in &report.traps {
+        append_line!(
+            text,
+            "likely trap: {}; `seedbank site BANK {}` has its URLs",
+            answers::repeated_content(trap),
+            escape_controls(&trap.site)
+        );
+    }
     if let Some(tuning) = &report.tuning {
         text.push_str(&tuning_text(tuning, stored));
     }
@@ -610,7 +619,10 @@ pub(super) fn refresh_text(
         );
     }
     if let Some(verdict) = &report.verdict {
-        append_line!(text, "{}", answers::verdict_sentence(verdict));
+        append_line!(text, "test: {}", answers::verdict_sentence(verdict));
+        if verbose {
+            append_line!(text, "{}", answers::verdict_figures(verdict));
+        }
     }
     text
 }

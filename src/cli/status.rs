@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use seedbank::answers::{
-    Cell, Table, canonical_evidence, kind_counts, proof, refusal, verdict_ratio, with_error,
+    Cell, Table, canonical_evidence, kind_counts, proof, refusal, repeated_content, verdict_ratio,
+    with_error,
 };
 use seedbank::display::{counted, escape_controls};
 use seedbank::engine::evaluate::{
@@ -118,6 +119,14 @@ fn text(status: &Status, with_sizes: bool) -> String {
     }
     if let Some(balance) = &status.balance {
         text.push_str(&balance_lines(balance));
+    }
+    for repeated in &status.repeated {
+        let kind = if repeated.trap {
+            "likely trap"
+        } else {
+            "repeated content"
+        };
+        append_line!(text, "{kind}: {}", repeated_content(repeated));
     }
     append_line!(
         text,

@@ -13,6 +13,7 @@
 //! | `plan` | a method with its parameters, under a name |
 //! | `history` | previous versions of pages; successors of dead seeds |
 //! | `ingest` | applies a batch of records to the bank |
+//! | `repeated_content` | sites on which one content is on many pages |
 //! | `learned_values` | the new links that fetches of pages are expected to bring |
 //! | `maintenance` | backup, restore, compaction |
 //! | `refresh` | runs a plan: by `cores`, by `cover` of sites or `global` over the web |
@@ -48,6 +49,7 @@ mod properties;
 pub mod query;
 pub mod refresh;
 pub mod remote;
+mod repeated_content;
 mod request_topic;
 mod rounds;
 pub mod scores;

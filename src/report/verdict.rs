@@ -292,7 +292,7 @@ fn baselines(found: &Comparison, budget: u64) -> Vec<&ComparedList> {
 mod tests {
     use super::*;
     use crate::engine::evaluate::{ByFetches, GatheredView, ListKind};
-    use crate::engine::plan::Measure as Compared;
+    use crate::engine::plan::{Crawls, Measure as Compared};
 
     fn list(above_baselines: Option<bool>) -> ComparedList {
         let number = Estimate {
@@ -363,7 +363,11 @@ mod tests {
                 age_batches,
                 seeds: 20,
                 budget: 5000,
+                crawl: Crawls::default(),
                 draws: 3,
+                list: None,
+                new: None,
+                breadth_first: None,
                 measure: Compared::Crawled,
                 found: estimate(3986.0),
                 baseline: "pagerank".to_owned(),
@@ -382,13 +386,12 @@ mod tests {
             assert_eq!(verdict.brief.is_some(), times.is_some());
             let text = verdict.text.unwrap();
             let start =
-                "The plan was judged after batch 3: held out, a crawl of 5,000 pages from these";
+                "The plan was judged after batch 3: from this list a crawl of 5,000 fetches";
             assert!(text.starts_with(start), "{text}");
             let verdict = of(times, 2);
             assert_eq!((verdict.word, verdict.brief), ("Not measured", None));
             let text = verdict.text.unwrap();
-            let start =
-                "The plan was judged after batch 3, of another list: held out, a crawl of 5,000";
+            let start = "The plan was judged after batch 3, of another list: from its list a crawl of 5,000";
             assert!(text.starts_with(start), "{text}");
         }
     }

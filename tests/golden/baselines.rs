@@ -27,11 +27,12 @@ const ROWS: [(&str, &[&str]); 4] = [
     ("wikispeedia", &["5000"]),
 ];
 
-const BASELINES: [(&str, &str); 10] = [
+const BASELINES: [(&str, &str); 11] = [
     ("pagerank", "top PageRank"),
     ("in-degree", "most linked"),
     ("out-degree", "most links"),
     ("net-out-degree", "most net links, 3 a site"),
+    ("net-reach", "most within 2 links, 1 a site"),
     ("site-pagerank", "top PageRank, 1 a site"),
     ("site-out-degree", "most links, 1 a site"),
     ("home-pages", "home pages"),

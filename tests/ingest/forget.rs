@@ -11,6 +11,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::formats::WARC;
 use crate::support::banks::TestBank;
 use crate::support::histories::{PLENTY, exported, for_each_history};
 use crate::support::model::{assert_clean, ingest, pages_of, request};
@@ -19,7 +20,7 @@ use crate::support::warc::{of, record};
 use seedbank::engine::error::UndoError;
 use seedbank::engine::ingest::ForgetRequest;
 use seedbank::engine::policy::List;
-use seedbank::engine::{Bank, EngineError, PlanOptions};
+use seedbank::engine::{Bank, EngineError, IngestRequest, PlanOptions};
 use seedbank_store::raw_tables;
 use serde_json::Value;
 
@@ -214,7 +215,11 @@ fn what_is_blocked_does_not_come_back() {
     let refers = of("http://named.test/", "2030-01-01T00:00:00Z")
         + "WARC-Refers-To-Target-URI: http://hub.test/secret-1\r\n";
     std::fs::write(&file, record("revisit", &refers, b"")).unwrap();
-    assert_eq!(bank.bank.ingest(&request(&file)).unwrap().read.records, 1);
+    let revisit = IngestRequest {
+        format: WARC,
+        ..request(&file)
+    };
+    assert_eq!(bank.bank.ingest(&revisit).unwrap().read.records, 1);
     bank.is_sound();
     let pages = pages_of(&bank.bank);
     assert!(pages.contains_key("http://never.test/other"));

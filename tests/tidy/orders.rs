@@ -85,7 +85,7 @@ pub(super) const ORDERS: &[Order] = &[
             &["plan"],
             &["history"],
             &["ingest"],
-            &["learned_values"],
+            &["learned_values", "repeated_content"],
             &["maintenance"],
             &["refresh", "export"],
             &["process_server"],

@@ -115,8 +115,25 @@ impl<'a> FetchSimulator<'a> {
         }
     }
 
-    /// Crawls from distinct `seeds` and returns the totals within each of `budgets`, which must be ascending.
+    /// Sets the limits of the next crawls.
+    pub fn set_limits(&mut self, limits: CrawlLimits) {
+        self.input.limits = limits;
+    }
+
+    /// Crawls from distinct `seeds` and returns the totals of all pages within each of `budgets`, which must be ascending.
     /// `before` has the pages that were not known when the seeds were chosen.
+    ///
+    /// Cost: the links of the pages within the greatest budget.
+    pub fn crawl_all(
+        &mut self,
+        seeds: &[u32],
+        budgets: &[u64],
+        before: KnownBefore<'_>,
+    ) -> Vec<Gathered> {
+        self.crawl_counting(seeds, budgets, before, |_| true)
+    }
+
+    /// Crawls as [`crawl_all`](Self::crawl_all) does, and once more as if there were no other pages than crawled ones.
     ///
     /// Cost: twice the links of the pages within the greatest budget.
     pub fn crawl(
@@ -125,7 +142,7 @@ impl<'a> FetchSimulator<'a> {
         budgets: &[u64],
         before: KnownBefore<'_>,
     ) -> Vec<FetchedWithin> {
-        let all = self.crawl_counting(seeds, budgets, before, |_| true);
+        let all = self.crawl_all(seeds, budgets, before);
         let crawled = self.input.crawled;
         let of_crawled = self.crawl_counting(seeds, budgets, before, |page| crawled[page as usize]);
         all.into_iter()

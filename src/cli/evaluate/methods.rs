@@ -19,7 +19,7 @@ use seedbank::engine::evaluate::{
     NextComparison, NextEvaluation, NextRequest, NextRow, NextVerdict,
 };
 use seedbank::engine::ingest::BatchId;
-use seedbank::engine::plan::{Goal, Measure, Parameter, PlanOptions};
+use seedbank::engine::plan::{Crawls, Goal, Measure, Parameter, PlanOptions};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,8 +35,8 @@ Examples:
 /// Each list is selected from everything that is known; `--draws` times with the links, clicks and
 /// digests of a random tenth of the crawled pages held out; and, if the bank has enough history, with
 /// the pages that were first crawled after an early batch held out. All lists are evaluated on the
-/// complete state by breadth-first crawls, in the order of `evaluate budget`. The output ends with the
-/// recommended plans.
+/// complete state by simulated crawls (`--crawl`): by default those of `panel`, of which figures are the geometric
+/// means. The output ends with the recommended plans.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct MethodsArgs {
@@ -55,7 +55,7 @@ pub(super) struct MethodsArgs {
     /// After each of the last batches (at most 40), every list is chosen with what was known then,
     /// and crawls are replayed over what the next three batches found. In the closed loop, each
     /// list crawls after every batch and knows only what its own crawls found.
-    #[arg(long, conflicts_with_all = ["draws", "plan", "goal", "since"])]
+    #[arg(long, conflicts_with_all = ["draws", "plan", "goal", "crawl", "since"])]
     next: bool,
     /// With --next: do not select pages that were fetched in the last DAYS days as seeds
     #[arg(long, value_name = "DAYS", requires = "next", default_value_t = 0,
@@ -72,6 +72,9 @@ pub(super) struct MethodsArgs {
     /// coverage]
     #[arg(long, value_name = "GOAL", value_parser = goal())]
     goal: Option<Goal>,
+    /// Crawl that lists are compared by, as for `refresh` [default: that of the plan, or panel]
+    #[arg(long, value_name = "LIMITS")]
+    crawl: Option<Crawls>,
     /// Also select seeds on the state after this batch [default: the earliest that the bank can reconstruct]
     #[arg(long, value_name = "BATCH", value_parser = integer::<BatchId>(0..=BatchId::MAX))]
     since: Option<BatchId>,
@@ -124,6 +127,7 @@ pub(super) fn run(bank: &Path, args: MethodsArgs, session: &Session) -> Result<O
         rng_seed: args.rng_seed,
         plan: args.plan,
         goal: args.goal,
+        crawl: args.crawl,
         value: args.value.into_options(),
         since: args.since,
     };

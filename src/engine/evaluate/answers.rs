@@ -4,7 +4,7 @@
 
 use crate::engine::Which;
 use crate::engine::history::seed_counts::{SeedCounts, SeedPromise};
-use crate::engine::plan::{Goal, NAME_PATTERN, PlanOptions};
+use crate::engine::plan::{Crawls, Goal, NAME_PATTERN, PlanOptions};
 use schemars::JsonSchema;
 use seedbank_algorithms::cover;
 use seedbank_algorithms::evaluate::Estimate;
@@ -623,6 +623,8 @@ pub struct MethodsRequest {
     /// The goal, which determines the figure that decides and the values of pages; `None` for that of
     /// the plan, or coverage.
     pub goal: Option<Goal>,
+    /// The crawls from each list; `None` for those of the plan, or the panel.
+    pub crawl: Option<Crawls>,
     /// Values of pages; other parameters are ignored.
     pub value: PlanOptions,
     /// Batch after which crawled pages are also held out; `None` for the first with a complete
@@ -639,6 +641,7 @@ impl Default for MethodsRequest {
             rng_seed: 0,
             plan: None,
             goal: None,
+            crawl: None,
             value: PlanOptions::default(),
             since: None,
         }

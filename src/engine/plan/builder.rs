@@ -9,7 +9,7 @@ use super::kinds::{
     Importance, Kind, Learned, OverWeb, PerSite, SiteMethod, Sites, WebMethod,
 };
 use super::{
-    CoreRule, Covered, CrawlLimits, Duplicates, Hits, Pages, Pick, PlanOptions, Share, Slack, Value,
+    CoreRule, Covered, Crawls, Duplicates, Hits, Pages, Pick, PlanOptions, Share, Slack, Value,
 };
 use crate::engine::policy::{Limit, List};
 
@@ -189,7 +189,7 @@ pub struct Budget {
     pages: u64,
     holdouts: Option<u32>,
     tune_visits: Option<u64>,
-    limits: Option<CrawlLimits>,
+    crawl: Option<Crawls>,
     no_tune: Option<bool>,
 }
 
@@ -201,7 +201,7 @@ impl Budget {
             pages,
             holdouts: None,
             tune_visits: None,
-            limits: None,
+            crawl: None,
             no_tune: None,
         }
     }
@@ -228,10 +228,10 @@ impl Budget {
         self
     }
 
-    /// Sets limits of the crawl by site and by depth.
+    /// Sets the crawl: one with limits, or [`Crawls::Panel`].
     #[must_use]
-    pub const fn limits(mut self, limits: CrawlLimits) -> Self {
-        self.limits = Some(limits);
+    pub fn crawl(mut self, crawl: impl Into<Crawls>) -> Self {
+        self.crawl = Some(crawl.into());
         self
     }
 }
@@ -250,7 +250,7 @@ impl<K: HasBudget> Plan<K> {
         self.options.budget = Some(budget.pages);
         self.options.holdouts = budget.holdouts;
         self.options.tune_visits = budget.tune_visits;
-        self.options.crawl = budget.limits;
+        self.options.crawl = budget.crawl;
         self.options.no_tune = budget.no_tune;
         self
     }

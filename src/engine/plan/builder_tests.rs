@@ -3,7 +3,7 @@
 use super::super::kinds::{
     Greedy, MaxOut, MaxScc, MaxWeight, OutDegree, Pagerank, Random, RootScc,
 };
-use super::super::{Density, Growth, Method, Parameter, ResolvedPlan};
+use super::super::{CrawlLimits, Density, Growth, Method, Parameter, ResolvedPlan};
 use super::*;
 use seedbank_algorithms::cover::Seats;
 
@@ -40,12 +40,12 @@ fn with_values<K: HasHops + HasValues>(plan: Plan<K>) -> Plan<K> {
 }
 
 fn budget() -> Budget {
-    let limits = CrawlLimits::default();
+    let crawl = CrawlLimits::NONE;
     Budget::pages(2_000)
         .holdouts(3)
         .tune_visits(1_000)
         .no_tune()
-        .limits(limits)
+        .crawl(crawl)
 }
 
 /// Which goal, method and scope is what a plan begins with.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::parameter::{Section, TakenBy};
-use super::{Duplicates, Method, Parameter, PlanOptions, Scope};
+use super::{Crawls, Duplicates, Method, Parameter, PlanOptions, Scope};
 use seedbank_algorithms::cores::{Hits, Slack};
 use seedbank_algorithms::cover::global::{Objective, ValueBy};
 use seedbank_algorithms::cover::{self, Value};
@@ -150,6 +150,9 @@ impl PlanOptions {
                 let once = (self.learned != Some(true)).then_some(Duplicates::Once);
                 self.duplicates = self.duplicates.or(once);
             }
+            if self.is_greedy_over_web() && self.budget.is_some() && self.learned != Some(true) {
+                self.crawl.get_or_insert(Crawls::Panel);
+            }
         }
         // The published procedure has no bound.
         if self.method == Some(Method::Cores) && self.hits != Some(Hits::Classic) {
@@ -174,6 +177,11 @@ impl PlanOptions {
         }
     }
 
+    /// Returns whether the plan tunes the limit of the seeds of a site if none is given, or may once its goal is known.
+    pub(super) fn may_tune_site_limit(&self) -> bool {
+        self.method.is_none() || self.goal.is_some() && self.is_greedy_over_web()
+    }
+
     fn is_greedy_over_web(&self) -> bool {
         let greedy = Method::Cover(cover::Method::Greedy);
         self.method == Some(greedy) && self.scope == Some(Scope::Web)
@@ -185,7 +193,7 @@ impl PlanOptions {
         Self {
             tuned: None,
             judged: None,
-            ..self.clone().retain(|parameter| {
+            ..self.without_tuning().retain(|parameter| {
                 parameter.section == Section::Policies && parameter.taken_by == TakenBy::Any
             })
         }

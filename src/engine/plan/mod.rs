@@ -35,7 +35,7 @@ pub use seedbank_algorithms::cover::global::{Duplicates, ValueBy, WebChoice};
 pub use seedbank_algorithms::cover::{
     BadParams as BadCover, Covered, Method as CoverMethod, Share, Value,
 };
-pub use seedbank_algorithms::crawl_limits::{Amount, BadCrawlLimits, CrawlLimits, Enter};
+pub use seedbank_algorithms::crawl_limits::{Amount, BadCrawlLimits, CrawlLimits, Crawls, Enter};
 
 use std::mem;
 use std::path::Path;
@@ -47,7 +47,7 @@ use serde::{Deserialize, Serialize};
 use super::error::PlanError;
 use super::{EngineError, Result};
 use crate::engine::eligibility::{Admitted, PlanScope};
-use crate::engine::policy::PolicyLists;
+use crate::engine::policy::{Limit, PolicyLists};
 use seedbank_algorithms::cores::CoreParams;
 use seedbank_algorithms::cover::global::Setting;
 use seedbank_algorithms::cover::{Choice, Seats, Weights};
@@ -62,7 +62,7 @@ pub use parameter::{NamedValue, ValueKind};
 pub use parameter::{Section, TakenBy};
 pub use parameters::{Parameter, PlanOptions};
 pub(crate) use schema::{NAME_PATTERN, by_cores, by_cover};
-pub use verdict::{HeldOutVerdict, Measure};
+pub use verdict::{Compared, HeldOutVerdict, ListFigures, Measure};
 
 /// The default plan.
 pub(crate) const DEFAULT_PLAN: &str = "default";
@@ -99,6 +99,8 @@ pub enum TunedParameter {
     FetchCost,
     /// `value-known`.
     ValueKnown,
+    /// `max-per-site`.
+    MaxPerSite,
 }
 
 /// How a refresh tuned parameters of a plan for its budget.
@@ -242,10 +244,16 @@ impl PlanOptions {
         self
     }
 
-    /// Removes values of `none`, after they have cleared what the plan stored.
+    /// Removes values of `none`, after they have cleared what the plan stored. A plan that would tune the limit of the seeds
+    /// of a site keeps its `none`.
     pub(crate) fn without_none(self) -> Self {
         let settled = self.clone();
-        self.retain(|parameter| !parameter.slot.removes_stored(&settled))
+        let is_kept = settled.max_per_site == Some(Limit::None) && settled.may_tune_site_limit();
+        let mut options = self.retain(|parameter| !parameter.slot.removes_stored(&settled));
+        if is_kept {
+            options.max_per_site = settled.max_per_site;
+        }
+        options
     }
 
     /// Keeps `tuned`, `judged` and the parameters for which `keeps` returns true.
@@ -347,6 +355,7 @@ impl PlanOptions {
                 TunedParameter::Hops => self.hops = None,
                 TunedParameter::FetchCost => self.fetch_cost = None,
                 TunedParameter::ValueKnown => self.value_known = None,
+                TunedParameter::MaxPerSite => self.max_per_site = None,
             }
         }
     }
@@ -357,6 +366,7 @@ impl PlanOptions {
             (TunedParameter::Hops, choice.hops.is_none()),
             (TunedParameter::FetchCost, choice.fetch_cost.is_none()),
             (TunedParameter::ValueKnown, choice.value_known.is_none()),
+            (TunedParameter::MaxPerSite, choice.tunes_max_per_site),
         ];
         let open = open.into_iter().filter(|(_, is_open)| *is_open);
         open.map(|(parameter, _)| parameter).collect()
@@ -364,14 +374,32 @@ impl PlanOptions {
 
     /// Stores tuned parameters.
     pub(crate) fn set_tuning(&mut self, setting: Setting, tuned: TuningRecord) {
-        for parameter in &tuned.parameters {
+        self.set(setting, &tuned.parameters);
+        self.tuned = Some(tuned);
+    }
+
+    /// Returns the options with another setting of the tuned parameters.
+    pub(crate) fn with(mut self, setting: Setting) -> Self {
+        let tuned = self.tuned.take();
+        self.set(setting, tuned.iter().flat_map(|of| &of.parameters));
+        Self { tuned, ..self }
+    }
+
+    fn set<'a>(
+        &mut self,
+        setting: Setting,
+        parameters: impl IntoIterator<Item = &'a TunedParameter>,
+    ) {
+        for parameter in parameters {
             match parameter {
                 TunedParameter::Hops => self.hops = Some(setting.hops),
                 TunedParameter::FetchCost => self.fetch_cost = Some(setting.fetch_cost),
                 TunedParameter::ValueKnown => self.value_known = Some(setting.value_known),
+                TunedParameter::MaxPerSite => {
+                    self.max_per_site = setting.max_per_site.map(Limit::AtMost);
+                }
             }
         }
-        self.tuned = Some(tuned);
     }
 
     /// Formats the options as a plan file, which [`PlanOptions::from_toml`] parses. Omits tuned

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::{Bound, RangeBounds};
 use std::str::FromStr;
 
-use super::{CrawlLimits, Duplicates, Goal, Method, Pages, Scope};
+use super::{Crawls, Duplicates, Goal, Method, Pages, Scope};
 use crate::engine::error::{Family, PlanError};
 use crate::engine::policy::{Limit, List};
 use schemars::JsonSchema;
@@ -330,13 +330,9 @@ impl ParameterType for Limit {
     }
 }
 
-impl ParameterType for CrawlLimits {
+impl ParameterType for Crawls {
     fn read(text: &str) -> Result<Self, String> {
         read_text(text)
-    }
-
-    fn removes_stored(&self) -> bool {
-        *self == Self::default()
     }
 }
 

@@ -15,12 +15,12 @@ use serde::{Deserialize, Serialize};
 
 use super::parameter;
 use super::parameter::{Access, Declaration, Section, TakenBy, switch, value, weight};
-use super::{Duplicates, Goal, HeldOutVerdict, Method, Pages, Scope, TuningRecord};
+use super::{Duplicates, Goal, HeldOutVerdict, Method, Pages, Scope, TunedParameter, TuningRecord};
 use crate::engine::policy::{Limit, List};
 use seedbank_algorithms::cores::{self, CoreParams, Density, Growth, Hits, Pick, Slack};
 use seedbank_algorithms::cover::global::{HOLDOUTS, TUNE_VISITS, TUNE_VISITS_PER_LINK, ValueBy};
 use seedbank_algorithms::cover::{CoverParams, Covered, Share, Value, limits};
-use seedbank_algorithms::crawl_limits::CrawlLimits;
+use seedbank_algorithms::crawl_limits::Crawls;
 
 macro_rules! parameters {
     ($(
@@ -232,9 +232,10 @@ parameters! {
         /// `per-site=N`, the most pages of a site; `depth=N`, the most links from a seed; `sites-at-once=N`, the most
         /// sites in a round, which fetches one page of each; `rounds=N`; `round=N,per-site-round=N`;
         /// `duration=6h,delay=10s`; `fail=P%`; `enter=seeds`. N may be P% of `budget`. Or a crawler: heritrix,
-        /// nutch, scrapy or browsertrix. `none` removes the limits.
-        crawl: CrawlLimits = value("LIMITS").clears(|limits, stored| {
-            if stored.crawl.unwrap_or_default() != *limits {
+        /// nutch, scrapy or browsertrix. `none` is breadth-first without limits. `panel`, the default of goals: five
+        /// crawls, for a list that is good for most crawlers.
+        crawl: Crawls = value("LIMITS").clears(|crawls, stored| {
+            if stored.crawl.unwrap_or_default() != *crawls {
                 stored.clear_tuning();
             }
         });
@@ -253,13 +254,21 @@ parameters! {
 
     section Policies, taken by Any {
         /// Maximum number of seeds of a site; `none` removes the limit.
-        max_per_site: Limit = value("N|none");
+        max_per_site: Limit = value("N|none")
+            .default_is("none, or tuned for the budget")
+            .clears(|limit, stored| {
+                if stored.max_per_site != Some(*limit) {
+                    stored.clear_tuning();
+                } else if let Some(tuned) = &mut stored.tuned {
+                    tuned.parameters.retain(|of| *of != TunedParameter::MaxPerSite);
+                }
+            });
         /// Maximum number of seeds of a registrable domain with all its subdomains; `none` removes
         /// the limit.
         max_per_domain: Limit = value("N|none");
         /// Pages that are never seeds: a file with one site (`.example.org` includes subdomains), URL
         /// prefix, shape (`*.pdf`) or expression (`re:...`) per line; `@media` stands for documents,
-        /// images and archives; `none` removes the list.
+        /// images and archives, `@traps` for paths that repeat themselves; `none` removes the list.
         exclude: List = value("FILE");
         /// The only pages that can be seeds; a file as for `exclude`.
         only: List = value("FILE");

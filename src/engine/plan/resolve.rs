@@ -114,6 +114,8 @@ impl PlanOptions {
             holdouts: self.holdouts,
             objective: self.goal.map(Goal::objective).unwrap_or_default(),
             crawl: self.crawl.unwrap_or_default(),
+            max_per_site: self.max_per_site.and_then(Limit::number),
+            tunes_max_per_site: self.goal.is_some() && self.max_per_site.is_none(),
         };
         Ok(params.choose()?)
     }

@@ -142,9 +142,15 @@ fn given_parameters_set_aside_what_contradicts_them() {
             "method = 'greedy'\nscope = 'site'\nhops = 2",
         ),
         (
-            "max-per-site = 'none'",
-            "max-per-site = 3\nexclude = '@media'",
+            "max-per-domain = 'none'",
+            "max-per-domain = 3\nexclude = '@media'",
             "exclude = '@media'",
+        ),
+        // Without a limit, it would be tuned.
+        (
+            "max-per-site = 'none'",
+            "max-per-site = 3",
+            "max-per-site = 'none'",
         ),
     ] {
         let found = options(given).merged_over(&options(stored)).without_none();

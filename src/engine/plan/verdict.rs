@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Duplicates, Goal};
+use super::{Crawls, Duplicates, Goal};
 use seedbank_algorithms::evaluate::Estimate;
 use seedbank_store::records::BatchId;
 
@@ -54,14 +54,51 @@ pub struct HeldOutVerdict {
     /// Number of pages that the crawl fetches.
     #[schemars(range(min = 1))]
     pub budget: u64,
+    /// The crawl. Figures of several are their geometric means.
+    #[serde(default)]
+    pub crawl: Crawls,
     /// Number of times that pages were held out.
     #[schemars(range(min = 1))]
     pub draws: u32,
     /// The figure that is compared.
     pub measure: Measure,
+    /// The figures of the list itself and of the best baseline's list, with everything known; `null` by goal discovery, and in
+    /// verdicts of earlier versions.
+    #[serde(default)]
+    pub list: Option<ListFigures>,
     /// The figure of the plan.
     pub found: Estimate,
-    /// The name of the best of ten baselines.
+    /// The name of the best of eleven baselines.
+    pub baseline: String,
+    /// The figure of the best baseline.
+    pub baseline_found: Estimate,
+    /// The ratio of the two; `None` if the figure of the best baseline is 0.
+    pub times_best_baseline: Option<Estimate>,
+    /// The part of the figures that was held out; `null` if the figure has none.
+    #[serde(default)]
+    pub new: Option<Compared>,
+    /// The figures in a breadth-first crawl without limits; `null` if the crawl is one.
+    #[serde(default)]
+    pub breadth_first: Option<Compared>,
+}
+
+/// What crawls from two lists find.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ListFigures {
+    /// The figure of the list.
+    pub found: f64,
+    /// The figure of the list of the best baseline.
+    pub baseline_found: f64,
+}
+
+/// A figure of a plan and that of the best baseline by this figure.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Compared {
+    /// The figure of the plan.
+    pub found: Estimate,
+    /// The name of the best of eleven baselines.
     pub baseline: String,
     /// The figure of the best baseline.
     pub baseline_found: Estimate,
@@ -70,11 +107,12 @@ pub struct HeldOutVerdict {
 }
 
 impl HeldOutVerdict {
-    /// Whether the list finds less than the best baseline; `false` if another list was judged.
+    /// Whether the list finds less than the best baseline, by at least half a per cent; `false` if another list was judged.
     #[must_use]
     pub fn is_loss(&self) -> bool {
         let times = self.times_best_baseline.filter(|_| self.is_of_this_list());
-        times.is_some_and(|times| times.mean < 1.0)
+        // Ratios are printed with two decimals.
+        times.is_some_and(|times| times.mean < 0.995)
     }
 
     /// Whether the list was judged in the state on which it was selected.

@@ -24,6 +24,7 @@ pub use seedbank_algorithms::page::PageKind;
 pub use seedbank_store::records::{CoverStop, PageState};
 
 pub use crate::engine::history::seed_counts::{SeedCounts, SeedPromise};
+pub use crate::engine::repeated_content::RepeatedContent;
 pub use answers::{
     AliasView, BatchSummary, BatchView, ByPolicy, CoreView, CounterView, Evidence, Failures,
     History, PageView, Seed, SuccessorView, Which,
@@ -56,6 +57,7 @@ pub use page_facts::{LinksBySite, SiteLinks};
 pub use quotas::{Balance, Division, HeavySite};
 pub use quotas::{QuotaBy, QuotaRequest, Quotas, SiteQuota};
 pub use search::{FoundPage, FoundSite, SearchLimits, SearchResult};
+pub use site_facts::UrlShape;
 pub use site_facts::{
     FailingPages, LinkedSite, RepeatedDigest, SiteAttributes, SiteDigests, SiteFacts, SiteLimits,
     SiteLinkCounts, SitePageCounts,

@@ -7,6 +7,7 @@ use super::views::Views;
 use crate::engine::error::RequestError;
 use crate::engine::plan::{NAME_PATTERN, PlanOptions, ResolvedPlan};
 use crate::engine::refresh::cover::sites::{facts, uncrawled_of_rows};
+use crate::engine::repeated_content::is_trap;
 use crate::engine::web_graph::LoadedGraph;
 use crate::engine::{Bank, EngineError};
 use rayon::prelude::*;
@@ -255,10 +256,18 @@ fn pages_of(site: &SiteRecord) -> u64 {
     u64::from(site.crawled) + u64::from(site.known)
 }
 
-/// Returns the maximum quota of a site.
+/// Returns the maximum quota of a site: its pages, or if it is a likely trap the distinct contents that are expected of them.
 fn max_quota(site: &SiteRecord) -> u32 {
     let most = site.defaults.quota.unwrap_or(u32::MAX);
-    u32::try_from(pages_of(site)).unwrap_or(u32::MAX).min(most)
+    let mut pages = pages_of(site);
+    if is_trap(site) {
+        let (distinct, of) = (
+            u64::from(site.distinct_digests),
+            u64::from(site.with_digest),
+        );
+        pages = distinct + (pages.saturating_sub(of) * distinct).div_ceil(of.max(1));
+    }
+    u32::try_from(pages).unwrap_or(u32::MAX).min(most)
 }
 
 /// Returns the integer weight of each site.

@@ -16,7 +16,7 @@ use seedbank_algorithms::cover::Value;
 use seedbank_algorithms::fetch_status::FetchStatus;
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
-use seedbank_formats::ingest::{self, URL_PATTERN};
+use seedbank_formats::ingest::{self, SiteMode, URL_PATTERN};
 use seedbank_store::links::LinkKey;
 use seedbank_store::records::{Hash128, PageRecord, PageState, SiteRecord};
 use seedbank_store::{Key, tables};
@@ -89,6 +89,10 @@ pub struct SiteFacts {
     pub linked_from: SiteLinkCounts,
     /// Content digests shared by several of its pages.
     pub digests: SiteDigests,
+    /// Number of examined pages whose paths repeat themselves, as those of traps do.
+    pub repeating: u64,
+    /// The shapes of URLs of the most examined pages, at most as many as digests.
+    pub shapes: Vec<UrlShape>,
     /// Number of pages examined, the first in URL order.
     pub examined: u64,
     /// Whether all pages were examined. If not, aliases, unlinked pages, links with other sites and repeated
@@ -177,6 +181,16 @@ pub struct SiteDigests {
     pub repeated: Vec<RepeatedDigest>,
 }
 
+/// Pages of a site whose URLs differ only in numbers and in values of the query.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct UrlShape {
+    /// The URLs with numbers as 0, and without the values of the query.
+    pub shape: String,
+    /// Number of pages.
+    #[schemars(range(min = 2))]
+    pub pages: u64,
+}
+
 /// Content digest of several pages of a site.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RepeatedDigest {
@@ -204,7 +218,7 @@ impl Bank {
         let (name, site) = nearest::resolve_site(&views, name)?;
         let (plans, views) = site_in_plans(views, site)?;
         let record: SiteRecord = views.reader.need(&tables::SITES, &site)?;
-        let mut pages = Pages::new(&name, limits);
+        let mut pages = Pages::new(&name, views.naming.sites, limits);
         let complete = pages.read(&views, site, &record, watch)?;
         let given = record.defaults;
         Ok(SiteFacts {
@@ -234,6 +248,8 @@ impl Bank {
                 distinct: record.distinct_digests.into(),
                 repeated: pages.repeated(&views),
             },
+            repeating: pages.repeating,
+            shapes: pages.shapes(),
             complete,
             plans,
             site: name,
@@ -268,6 +284,7 @@ type DigestPages = (u64, Vec<String>);
 /// Accumulator over the pages of a site.
 struct Pages<'a> {
     site: &'a str,
+    mode: SiteMode,
     limits: SiteLimits,
     examined: RoaringBitmap,
     aliases: u64,
@@ -275,18 +292,23 @@ struct Pages<'a> {
     /// Number of pages with each row.
     rows: BTreeMap<u32, u64>,
     digests: HashMap<Hash128, DigestPages>,
+    repeating: u64,
+    shapes: HashMap<String, u64>,
 }
 
 impl<'a> Pages<'a> {
-    fn new(site: &'a str, limits: SiteLimits) -> Self {
+    fn new(site: &'a str, mode: SiteMode, limits: SiteLimits) -> Self {
         Self {
             site,
+            mode,
             limits,
             examined: RoaringBitmap::new(),
             aliases: 0,
             unlinked: 0,
             rows: BTreeMap::new(),
             digests: HashMap::new(),
+            repeating: 0,
+            shapes: HashMap::new(),
         }
     }
 
@@ -328,6 +350,9 @@ impl<'a> Pages<'a> {
             return;
         }
         self.examined.insert(index);
+        let url = ingest::url(self.site, &record.local, self.mode);
+        self.repeating += u64::from(ingest::is_repeating(&url));
+        *self.shapes.entry(ingest::url_shape(&url)).or_default() += 1;
         match record.state {
             PageState::Alias => self.aliases += 1,
             PageState::Unlinked => self.unlinked += 1,
@@ -347,6 +372,16 @@ impl<'a> Pages<'a> {
                 first.truncate(named);
             }
         }
+    }
+
+    /// Returns the most frequent shapes of several pages.
+    fn shapes(&mut self) -> Vec<UrlShape> {
+        let shapes = std::mem::take(&mut self.shapes).into_iter();
+        let mut shapes: Vec<(String, u64)> = shapes.filter(|(_, pages)| *pages > 1).collect();
+        shapes.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        shapes.truncate(self.limits.digests);
+        let shape = |(shape, pages)| UrlShape { shape, pages };
+        shapes.into_iter().map(shape).collect()
     }
 
     /// Returns the most frequent digests.

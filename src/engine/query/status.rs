@@ -11,6 +11,7 @@ use crate::engine::clock::now;
 use crate::engine::ingest::{RefusedBatch, list_of, readable};
 use crate::engine::plan::{Method, NAME_PATTERN, PlanOptions};
 use crate::engine::refresh::{Proof, RefreshView};
+use crate::engine::repeated_content::{MostRepeated, RepeatedContent};
 use crate::engine::site_owners::SiteOwners;
 use crate::engine::{Bank, EngineError};
 use schemars::JsonSchema;
@@ -41,6 +42,10 @@ pub struct Status {
     pub at: u64,
     /// Number of sites with at least one known, crawled or gone page.
     pub sites: u64,
+    /// Sites on which one content is on more than 20 pages, such as a page to log in; at most 20, those with the most copies
+    /// first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repeated: Vec<RepeatedContent>,
     /// Totals, and the last batch and refresh.
     #[serde(flatten)]
     pub counters: CounterView,
@@ -231,7 +236,7 @@ impl Bank {
         let canonical = with_canonical.then(|| canonical_counts(store, self.watch()));
         let settings = store.settings()?;
         let at = now();
-        let mut sites = 0;
+        let (mut sites, mut repeated) = (0, MostRepeated::default());
         let owners = Owners::of_bank(store, self.other_processes());
         let mut weights = match &owners {
             None => None,
@@ -243,6 +248,7 @@ impl Bank {
         for entry in store.scan(&tables::SITES)? {
             let (id, site) = entry?;
             sites += u64::from(site.known + site.crawled + site.gone > 0);
+            repeated.add(id, &site);
             if let Some((owners, weights)) = &mut weights {
                 weights.add(owners.of_site(id), &site);
             }
@@ -281,6 +287,7 @@ impl Bank {
             balance: weights.and_then(|(_, weights)| weights.balance()),
             at,
             sites,
+            repeated: repeated.find(store)?,
             counters: counters.into(),
             canonical: canonical.transpose()?,
             last_batch: self.last_batch(store, at, counters.batch)?,

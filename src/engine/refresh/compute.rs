@@ -23,6 +23,7 @@ use crate::engine::error::PlanError;
 use crate::engine::plan::{DEFAULT_PLAN, PlanOptions, ResolvedPlan};
 use crate::engine::policy::{LoadedPolicy, PagePolicy, Policy, RejectionReason};
 use crate::engine::processes::Processes;
+use crate::engine::repeated_content::likely_traps;
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cover::Choice;
 use seedbank_algorithms::cover::global::{HOLDOUTS, ValueBy, WebChoice};
@@ -105,7 +106,7 @@ pub(super) fn run(
     }
     let policy = options.policy()?;
     let rules = LoadedPolicy::load(reader, policy, options.lists(), watch)?;
-    let rules = rules.with_failing(reader)?;
+    let mut rules = rules.with_failing(reader)?;
     let max_seeds = resolved.seeds();
     if let Some(seeds) = max_seeds.filter(|seeds| rules.pins.count() > *seeds) {
         let pins = rules.pins.pages.len() as u64;
@@ -207,9 +208,17 @@ pub(super) fn run(
                 &mut report,
             )?;
             report.bytes_read = bytes_read(reader, processes.as_ref());
+            // A limit of the seeds of a site may have been tuned.
+            rules.policy = report.view.parameters.policy()?;
+            if rules.policy != Policy::default() {
+                report.view.policy.get_or_insert_default();
+            }
             Outcome::Web(run)
         }
     };
+    if report.view.steps_recomputed > 0 {
+        report.traps = likely_traps(reader)?;
+    }
     let mut limited_list = None;
     // The limit applies to the selection of the method, whatever its kind.
     if let (Some(max_changes), Some(last)) = (policy.max_changes, previous) {
@@ -260,9 +269,19 @@ pub(super) fn run(
     if !request.judge && is_compared && is_large {
         report.not_compared = Some(pages);
     } else if request.judge || is_compared {
+        let settings = match &outcome {
+            Outcome::Web(run) => run.tuning.as_ref().map(|(_, of)| of.best_without_each()),
+            _ => None,
+        };
+        let list = match &limited_list {
+            Some(found) => found.seeds.clone(),
+            None => outcome.pages(reader)?,
+        };
         let judged = Judged {
             plan: &report.view.parameters,
             policy: &rules,
+            settings: settings.as_deref().unwrap_or_default(),
+            list: &list,
             seeds: match max_seeds {
                 Some(seeds) => seeds,
                 None => outcome.count()?,

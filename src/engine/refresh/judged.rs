@@ -4,6 +4,8 @@
 use crate::engine::Result;
 use crate::engine::plan::{HeldOutVerdict, PlanOptions};
 use crate::engine::policy::LoadedPolicy;
+use seedbank_algorithms::cover::global::Setting;
+use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::Store;
 
@@ -12,6 +14,11 @@ pub(crate) struct Judged<'a> {
     /// The plan, with tuned parameters.
     pub(crate) plan: &'a PlanOptions,
     pub(crate) policy: &'a LoadedPolicy,
+    /// The settings with which the draws of tuning judge the plan, by draw; later ones have the setting of the plan. Empty
+    /// if the plan was not tuned now: then other draws judge it.
+    pub(crate) settings: &'a [Setting],
+    /// The pages of the list, best first.
+    pub(crate) list: &'a [PageId],
     /// Number of seeds requested, or selected if the plan selects per site.
     pub(crate) seeds: u32,
     /// Number of pages that the crawl fetches.

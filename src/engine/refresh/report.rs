@@ -10,6 +10,7 @@ use super::churn_limit::ListChanges;
 use crate::engine::error::PlanError;
 use crate::engine::plan::{HeldOutVerdict, Method, NAME_PATTERN, PlanOptions, TuningRecord};
 use crate::engine::policy::{RejectedPin, RejectionReason};
+use crate::engine::repeated_content::RepeatedContent;
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cores::Hits;
 use seedbank_algorithms::cover::Value;
@@ -67,6 +68,9 @@ pub struct RefreshReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub crawled_since_tuned: Option<f64>,
+    /// The likely traps of the bank, if seeds were selected: sites of many pages with hardly any different contents.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traps: Vec<RepeatedContent>,
     /// By cores: cores with a single hub or a single authority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stars: Option<Stars>,
@@ -215,7 +219,7 @@ pub struct PolicyView {
     pub changes: Option<ListChanges>,
 }
 
-/// Results of the search for hops, a fetch cost and a value of known pages for a budget.
+/// Results of the search for hops, a fetch cost, a value of known pages and a limit of the seeds of a site for a budget.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TuningView {
@@ -228,9 +232,11 @@ pub struct TuningView {
     pub fetch_cost: Value,
     /// The chosen value of known pages, which becomes the plan's.
     pub value_known: Value,
+    /// The chosen limit of the seeds of a site, which becomes the plan's; `null` for no limit.
+    pub max_per_site: Option<u32>,
     /// Number of times that pages were held out; 0 if settings were compared by known pages.
     pub draws: u32,
-    /// The settings that were tried, ordered by hops, fetch cost and value of known pages.
+    /// The settings that were tried, ordered by hops, fetch cost, value of known pages and limit.
     pub trials: Vec<TrialView>,
     /// Numbers of hops that were not tried: one pass would take more than a 32nd of the page visits that
     /// `tune-visits` allows.
@@ -247,6 +253,8 @@ pub struct TrialView {
     pub fetch_cost: Value,
     /// Value of a page that is known only from links.
     pub value_known: Value,
+    /// Maximum number of seeds of a site; `null` for no limit.
+    pub max_per_site: Option<u32>,
     /// Number of seeds in the list, on the first draw.
     pub seeds: u32,
     /// Number of pages that the crawl fetches, on the first draw.
@@ -269,6 +277,7 @@ impl TuningView {
             hops: trial.setting.hops,
             fetch_cost: trial.setting.fetch_cost,
             value_known: trial.setting.value_known,
+            max_per_site: trial.setting.max_per_site,
             seeds: u32::try_from(trial.seeds).unwrap_or(u32::MAX),
             fetched: trial.fetched,
             draws: u32::try_from(trial.found.len()).unwrap_or(u32::MAX),
@@ -281,6 +290,7 @@ impl TuningView {
             hops: setting.hops,
             fetch_cost: setting.fetch_cost,
             value_known: setting.value_known,
+            max_per_site: setting.max_per_site,
             draws: tuning.draws,
             trials: tuning.trials.iter().map(view).collect(),
             left_out: tuning.left_out.clone(),
@@ -303,8 +313,9 @@ impl TuningView {
     /// Returns whether a trial has the chosen setting.
     #[must_use]
     pub fn is_chosen(&self, trial: &TrialView) -> bool {
-        (trial.hops, trial.fetch_cost, trial.value_known)
-            == (self.hops, self.fetch_cost, self.value_known)
+        let setting = (trial.hops, trial.fetch_cost, trial.value_known);
+        setting == (self.hops, self.fetch_cost, self.value_known)
+            && trial.max_per_site == self.max_per_site
     }
 }
 

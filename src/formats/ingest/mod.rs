@@ -73,7 +73,7 @@ pub use open::{DetectedInput, Input, InputError};
 pub use open::{RemoteFile, address};
 pub use path_list::path_list;
 pub use patterns::BadPattern;
-pub use patterns::MEDIA;
+pub use patterns::{MEDIA, is_repeating, url_shape};
 pub use patterns::{Patterns, PatternsError};
 pub use piece_parser::PieceParser;
 pub use progress::Progress;

@@ -8,6 +8,7 @@
 //! | `*.pdf` | URLs, with or without query, that match this shape, ignoring case |
 //! | `re:^https?://[^/]*/tag/` | URLs that contain a match of this expression (syntax of the `regex` crate) |
 //! | `@media` | paths with an extension of documents, images, archives and the like ([`MEDIA`]) |
+//! | `@traps` | paths that repeat themselves, as those of endless sites do ([`is_repeating`]) |
 //!
 //! Empty lines and lines that begin with `#` are ignored.
 //!
@@ -60,6 +61,7 @@ enum Pattern {
     Shape,
     Expression,
     Media,
+    Traps,
 }
 
 /// A compiled pattern list.
@@ -77,6 +79,8 @@ pub struct Patterns {
     expression_lines: Vec<usize>,
     /// The line number of `@media`.
     media: Option<usize>,
+    /// The line number of `@traps`.
+    traps: Option<usize>,
 }
 
 impl Patterns {
@@ -89,7 +93,7 @@ impl Patterns {
         let mut expressions = RegexSets::new(Haystack::Text);
         let mut compiled = CompiledSize::default();
         let (mut shape_lines, mut expression_lines) = (Vec::new(), Vec::new());
-        let mut media = None;
+        let (mut media, mut traps) = (None, None);
         for (at, line) in lines.iter().enumerate() {
             if line.is_empty() || line.starts_with('#') {
                 continue;
@@ -121,6 +125,7 @@ impl Patterns {
                     expression_lines.push(at);
                 }
                 Pattern::Media => media = media.or(Some(at)),
+                Pattern::Traps => traps = traps.or(Some(at)),
             }
         }
         for (sets, lines) in [
@@ -151,6 +156,7 @@ impl Patterns {
             expressions,
             expression_lines,
             media,
+            traps,
         })
     }
 
@@ -193,6 +199,9 @@ impl Patterns {
         if let Some(at) = self.media.filter(|_| is_media(without_query)) {
             return Some(at);
         }
+        if let Some(at) = self.traps.filter(|_| is_repeating(without_query)) {
+            return Some(at);
+        }
         let with_query = (without_query != url).then_some(url);
         let texts = [Some(without_query), with_query].into_iter().flatten();
         if let Some(first) = texts.filter_map(|text| self.shapes.first_match(text)).min() {
@@ -226,10 +235,10 @@ fn shape_regex(shape: &str) -> Result<String, BadPattern> {
 /// Parses a line; shapes and expressions are compiled later.
 fn parse_line(line: &str, naming: Naming) -> Result<Pattern, BadPattern> {
     if let Some(list) = line.strip_prefix('@') {
-        return if list == "media" {
-            Ok(Pattern::Media)
-        } else {
-            Err(BadPattern::NoList)
+        return match list {
+            "media" => Ok(Pattern::Media),
+            "traps" => Ok(Pattern::Traps),
+            _ => Err(BadPattern::NoList),
         };
     }
     if line.starts_with("re:") {
@@ -283,6 +292,71 @@ fn host_of(url: &str) -> &str {
     host.strip_suffix(['/', ':']).unwrap_or(host)
 }
 
+/// The number of segments beyond which a path is one of `@traps`.
+const MAX_SEGMENTS: usize = 20;
+
+/// Returns whether a URL's path repeats itself: a segment occurs three times, two or more segments in a row occur twice in a
+/// row, or there are more than 20 segments. Links that are relative to the wrong folder lead to such paths, without end.
+///
+/// ```
+/// use seedbank_formats::ingest::is_repeating;
+///
+/// assert!(is_repeating("https://a.example/en/about/en/about/"));
+/// assert!(!is_repeating("https://a.example/2024/05/05/news?from=/en/en/en"));
+/// ```
+#[must_use]
+pub fn is_repeating(url: &str) -> bool {
+    let without_query = url.split('?').next().unwrap_or_default();
+    let from = without_query.find("://").map_or(0, |at| at + 3);
+    let Some((_, path)) = without_query[from..].split_once('/') else {
+        return false;
+    };
+    let segments: Vec<&str> = path
+        .split('/')
+        .filter(|segment| !segment.is_empty())
+        .collect();
+    if segments.len() > MAX_SEGMENTS {
+        return true;
+    }
+    let count = |segment: &&str| segments.iter().filter(|other| *other == segment).count();
+    let repeats = |length: usize| {
+        let pairs = segments.windows(2 * length);
+        pairs
+            .into_iter()
+            .any(|pair| pair[..length] == pair[length..])
+    };
+    segments.iter().any(|segment| count(segment) >= 3) || (2..=segments.len() / 2).any(repeats)
+}
+
+/// Returns the shape of a URL: numbers become 0, and the query keeps its names only.
+///
+/// ```
+/// use seedbank_formats::ingest::url_shape;
+///
+/// let url = "https://a.example/calendar/2024-05?day=17&view=list";
+/// assert_eq!(url_shape(url), "https://a.example/calendar/0-0?day=&view=");
+/// ```
+#[must_use]
+pub fn url_shape(url: &str) -> String {
+    let (path, query) = url
+        .split_once('?')
+        .map_or((url, None), |(path, query)| (path, Some(query)));
+    let mut shape = String::with_capacity(url.len());
+    for character in path.chars() {
+        if !character.is_ascii_digit() {
+            shape.push(character);
+        } else if !shape.ends_with('0') {
+            shape.push('0');
+        }
+    }
+    for (at, parameter) in query.iter().flat_map(|query| query.split('&')).enumerate() {
+        shape.push(if at == 0 { '?' } else { '&' });
+        shape.push_str(parameter.split('=').next().unwrap_or_default());
+        shape.push('=');
+    }
+    shape
+}
+
 /// Returns whether a URL's path has an extension of [`MEDIA`].
 fn is_media(without_query: &str) -> bool {
     let from = without_query.find("://").map_or(0, |at| at + 3);
@@ -306,11 +380,11 @@ fn is_media(without_query: &str) -> bool {
 pub enum BadPattern {
     /// Not a pattern of any kind.
     #[error(
-        "expected a site, URL prefix, shape (`*.pdf`), expression (`re:...`) or built-in list (`@media`)"
+        "expected a site, URL prefix, shape (`*.pdf`), expression (`re:...`) or built-in list (`@media`, `@traps`)"
     )]
     NoPattern,
     /// An unknown built-in list.
-    #[error("unknown built-in list; expected `@media`")]
+    #[error("unknown built-in list; expected `@media` or `@traps`")]
     NoList,
     /// A pinned page that is not a URL.
     #[error("expected an http or https URL")]

@@ -14,7 +14,7 @@ fn found(lines: &str, naming: Naming, url: &str) -> Option<String> {
 fn each_kind_of_line_names_its_pages() {
     assert!(MEDIA.is_sorted());
     let lines = "# a comment\n\nexample.org\n.farm.example\nhttps://a.example/private/\n\
-                     b.example/x\n*.PDF\nre:^https?://[^/]*/tag/\n@media\n";
+                     b.example/x\n*.PDF\nre:^https?://[^/]*/tag/\n@media\n@traps\n";
     let named = |url: &str| found(lines, Naming::default(), url);
     for (url, line) in [
         ("http://example.org/any", Some("example.org")),
@@ -37,6 +37,13 @@ fn each_kind_of_line_names_its_pages() {
         ("http://c.example/x/tag/y", None),
         ("http://c.example/tag/y", Some("re:^https?://[^/]*/tag/")),
         ("http://c.example/a.JPG", Some("@media")),
+        ("http://c.example/de/x/de/x/", Some("@traps")),
+        ("http://c.example/a/b/a/c/a", Some("@traps")),
+        (
+            "http://c.example/0/1/2/3/4/5/6/7/8/9/a/b/c/d/e/f/g/h/i/j/k",
+            Some("@traps"),
+        ),
+        ("http://c.example/de/de/x?y=/a/a/a", None),
         ("http://zip/", None),
         ("http://c.example/a.zip/b", None),
         ("http://[::1]:80/a.html", None),

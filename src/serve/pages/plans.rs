@@ -589,6 +589,9 @@ fn tuning_table(plans: &[PlanSummary]) -> Table {
             "Value of a known page, units",
             |(plan, _)| plan.parameters.value_known.map(|value| value.to_string()),
         )
+        .optional("max_per_site", "Most seeds of a site", |(plan, _)| {
+            plan.parameters.max_per_site?.number()
+        })
         .number("gathered", "Gathered, units", |(_, tuned)| tuned.gathered)
         .number("draws", "Draws", |(_, tuned)| tuned.draws)
         .number("batch", "After batch", |(_, tuned)| tuned.batch)

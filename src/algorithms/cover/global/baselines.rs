@@ -23,7 +23,8 @@ pub(super) fn baseline(
 ) -> Result<WebCover, Interrupted> {
     let candidates = graph.candidates();
     let seeds = choice.seeds as usize;
-    let is_unconstrained = graph.pins().is_empty() && graph.caps().is_empty();
+    let is_unconstrained =
+        graph.pins().is_empty() && graph.caps().is_empty() && choice.max_per_site.is_none();
     // With constraints, candidates may be skipped, so the order must be complete.
     let drawn = if is_unconstrained {
         seeds
@@ -59,7 +60,7 @@ pub(super) fn baseline(
         },
     };
     let mut reached = Reached::new(graph, hops);
-    let mut caps = RemainingCaps::new(graph.caps());
+    let mut caps = RemainingCaps::new(graph.caps(), graph.site_limit(choice.max_per_site));
     let mut picks = pinned(graph, &mut reached, &mut caps)?;
     let pins = picks.len();
     let mut eligible = candidates.len();
@@ -121,7 +122,7 @@ pub(super) fn max_out(
     let candidates = graph.candidates().iter();
     let mut queue: BinaryHeap<_> = candidates.map(|&page| remaining.entry(page)).collect();
     let mut reached = Reached::new(graph, hops);
-    let mut caps = RemainingCaps::new(graph.caps());
+    let mut caps = RemainingCaps::new(graph.caps(), graph.site_limit(choice.max_per_site));
     let mut picks = pinned(graph, &mut reached, &mut caps)?;
     for &pin in graph.pins() {
         remaining.remove_ball(pin, hops);

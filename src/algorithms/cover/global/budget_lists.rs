@@ -37,6 +37,8 @@ pub fn budget_lists(
             hops: Some(setting.hops),
             fetch_cost: Some(setting.fetch_cost),
             value_known: Some(setting.value_known),
+            max_per_site: setting.max_per_site,
+            tunes_max_per_site: false,
             ..*choice
         };
         let selected = select(&mut graph, &choice, &[], watch)?;

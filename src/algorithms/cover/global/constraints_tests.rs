@@ -69,6 +69,7 @@ proptest! {
         pins in prop::collection::btree_set(0_u32..40, 0..3),
         groups in (1_u32..7, 1_u32..4),
         most in (1_u32..4, 1_u32..6),
+        max_per_site in proptest::option::of(1_u32..4),
         budget in any::<bool>(),
     ) {
         let graph = web.graph();
@@ -82,6 +83,10 @@ proptest! {
         // The groups of the second are made of those of the first.
         let caps = vec![cap(groups.0 * groups.1, most.0), cap(groups.0, most.1)];
         let graph = graph.with_constraints(pins.clone(), caps.clone()).unwrap();
+        let sites: Vec<u32> = (0..pages).map(|page| page * page % 5).collect();
+        let graph = graph.with_sites(sites.clone());
+        let of_sites = max_per_site.map(|most| Cap { group: sites, most });
+        let caps: Vec<Cap> = caps.into_iter().chain(of_sites).collect();
         let method = [
             Method::Greedy,
             Method::MaxWeight,
@@ -102,6 +107,7 @@ proptest! {
             fetch_cost: by_gain.then_some(Value(UNIT / 3)),
             value_known: Some(Value(0)),
             budget: (method == Method::Greedy && budget).then_some(6),
+            max_per_site,
             ..WebParams::default()
         };
         let choice = params.choose().unwrap();

@@ -77,11 +77,11 @@ proptest! {
         let pages = number(web.values.len());
         let labels = &labels[..web.values.len()];
         let graph = web.graph().with_contents(&shared_of(labels)).unwrap();
-        let mut crawler = Crawler::new(&graph, CrawlLimits::default());
+        let mut crawler = Crawler::new(&graph);
         for bits in 1..1_u32 << pages {
             let seeds = subset(bits, pages);
             for budget in 1..=pages as usize {
-                let crawl = crawler.crawl(&seeds, budget).unwrap();
+                let crawl = crawler.crawl(&CrawlLimits::NONE, &seeds, budget as u64).unwrap();
                 let mut met = BTreeSet::new();
                 let mut first: Vec<(u32, i64)> = Vec::new();
                 for page in web.crawl(&seeds, budget) {

@@ -4,6 +4,7 @@ use super::contents::{Key, smallest_keys};
 use super::graph::WebGraph;
 use super::share::first_pages::first_pages;
 use super::share::levels::ShareLevels;
+use crate::cover::value::UNIT;
 use crate::crawl_frontier::{CrawlFrontier, Found};
 use crate::crawl_limits::CrawlLimits;
 use crate::graph::codec::{Decoder, Encoder};
@@ -64,11 +65,41 @@ impl Crawl {
     }
 }
 
+/// Returns the geometric mean of some results in millionths, to each of which 1 is added before and taken away afterwards, so
+/// that one crawl that finds nothing does not decide alone; negative ones count as 0. Of a single result, the result itself.
+///
+/// The root is computed by Newton's method, so that it has the same bits on any machine.
+pub(super) fn geometric_mean(results: &[i64]) -> i64 {
+    if let [result] = results {
+        return *result;
+    }
+    let factors = results
+        .iter()
+        .map(|&of| of.max(0).saturating_add(UNIT) as f64);
+    let product: f64 = factors.clone().product();
+    let count = results.len() as f64;
+    // From above, steps descend to the root.
+    let mut root = factors.fold(1.0, f64::max);
+    loop {
+        let others: f64 = results.iter().skip(1).map(|_| root).product();
+        let next = ((count - 1.0) * root + product / others) / count;
+        if next >= root {
+            break;
+        }
+        root = next;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "between the smallest and the greatest factor"
+    )]
+    let root = root.round() as i64;
+    root - UNIT
+}
+
 /// Simulates crawls, one at a time, with marks that are reused without clearing. Memory: 4 bytes per page and ghost, and that
 /// of a [`CrawlFrontier`].
 pub(super) struct Crawler<'a> {
     graph: &'a WebGraph,
-    limits: CrawlLimits,
     frontier: CrawlFrontier,
     site_count: usize,
     met_in: Vec<u32>,
@@ -80,11 +111,10 @@ pub(super) struct Crawler<'a> {
 }
 
 impl<'a> Crawler<'a> {
-    pub(super) fn new(graph: &'a WebGraph, limits: CrawlLimits) -> Self {
+    pub(super) fn new(graph: &'a WebGraph) -> Self {
         let last = graph.sites().iter().max();
         Self {
             graph,
-            limits,
             frontier: CrawlFrontier::default(),
             site_count: last.map_or(0, |&last| last as usize + 1),
             met_in: vec![0; graph.pages() as usize],
@@ -112,9 +142,14 @@ impl<'a> Crawler<'a> {
     }
 
     /// Crawls at most `budget` pages from distinct seeds, given their numbers in the web.
-    pub(super) fn crawl(&mut self, seeds: &[u32], budget: usize) -> Result<Crawl, Interrupted> {
-        let (graph, budget) = (self.graph, budget as u64);
-        self.frontier.begin(&self.limits, budget, self.site_count);
+    pub(super) fn crawl(
+        &mut self,
+        limits: &CrawlLimits,
+        seeds: &[u32],
+        budget: u64,
+    ) -> Result<Crawl, Interrupted> {
+        let graph = self.graph;
+        self.frontier.begin(limits, budget, self.site_count);
         self.begin();
         for (place, &seed) in (0..).zip(seeds) {
             let Some(page) = graph.local(seed) else {
@@ -141,7 +176,7 @@ impl<'a> Crawler<'a> {
             }
             self.visits += round.len() as u64;
             crawl.fetched += fetched;
-            round.retain(|found| !self.limits.fails(graph.number(found.page)));
+            round.retain(|found| !limits.fails(graph.number(found.page)));
             crawl.pages.extend(round.iter().map(|found| found.page));
             let key = |found: &Found| [number, found.depth, found.place];
             crawl.keys.extend(round.iter().map(key));

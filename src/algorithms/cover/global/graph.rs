@@ -30,8 +30,8 @@ pub struct WebGraph {
     known: Vec<bool>,
     /// By page: its value if it were known only from links; empty if that is 0 for all pages.
     values_as_known: Vec<i64>,
-    /// By page: its site, from 0; empty if nothing depends on it.
-    sites: Arc<[u32]>,
+    /// By page: its site, from 0; `None` if nothing depends on it.
+    sites: Option<Arc<[u32]>>,
     /// The pages that share contents; `None` if no process has any.
     contents: Option<Arc<Contents>>,
     /// What is known of the pages of other processes; `None` if this one has all pages.
@@ -184,7 +184,7 @@ impl WebGraph {
                 candidates: candidates.len() as u64,
             },
             share: None,
-            sites: Arc::default(),
+            sites: None,
             contents: None,
             values,
             successors,
@@ -226,11 +226,11 @@ impl WebGraph {
         self
     }
 
-    /// Sets the site of each page, which limits of a crawl need: numbers from 0, the same for all pages of a site. In a
+    /// Sets the site of each page, which limits of crawls and of seeds need: numbers from 0, the same for all pages of a site. In a
     /// share, other processes may use the same numbers for their sites.
     #[must_use]
     pub fn with_sites(mut self, sites: Vec<u32>) -> Self {
-        self.sites = sites.into();
+        self.sites = Some(sites.into());
         self
     }
 
@@ -273,7 +273,17 @@ impl WebGraph {
 
     /// The site of each page; empty if they were not set.
     pub(super) fn sites(&self) -> &[u32] {
-        &self.sites
+        self.sites.as_deref().unwrap_or_default()
+    }
+
+    /// The site of each page with the most seeds of a site; `None` without a limit.
+    pub(super) fn site_limit(&self, max_per_site: Option<u32>) -> Option<(&[u32], u32)> {
+        max_per_site.map(|most| (self.sites(), most))
+    }
+
+    /// Whether the sites of pages were set.
+    pub(super) const fn has_sites(&self) -> bool {
+        self.sites.is_some()
     }
 
     /// Returns a graph of the same pages with other values and fewer links. `predecessors` has some of the
@@ -310,7 +320,7 @@ impl WebGraph {
                 candidates: count,
             },
             share: self.share.clone(),
-            sites: Arc::clone(&self.sites),
+            sites: self.sites.clone(),
             // A crawl of the whole web is scored.
             contents: None,
             candidates,

@@ -38,8 +38,10 @@ pub(super) struct GreedyOptions {
     pub(super) hops: u32,
     /// The fetch cost of every page reached, in millionths.
     pub(super) price: i64,
-    /// The part of the values of known pages in the graph that the reach does not contain, in millionths.
+    /// The value of known pages beyond that in the graph, in millionths.
     pub(super) value_known: i64,
+    /// The most seeds of a site; `None` for no limit.
+    pub(super) max_per_site: Option<u32>,
     /// Whether to stop before a pick that adds no value above the fetch costs.
     pub(super) positive_only: bool,
     /// Whether to fill the places that are left then by the values of candidates.
@@ -153,15 +155,13 @@ pub(super) fn greedy(
         options,
         gains: first_gains(graph, reach, options),
         picked: vec![false; graph.pages() as usize],
-        caps: RemainingCaps::new(graph.caps()),
-        unreached: graph
-            .values()
-            .iter()
-            .filter(|&&value| value != options.price)
-            .count(),
+        caps: RemainingCaps::new(graph.caps(), graph.site_limit(options.max_per_site)),
+        unreached: 0,
         pool,
         watch,
     };
+    let pages = 0..graph.pages();
+    run.unreached = pages.filter(|&page| run.worth(page) != 0).count();
     let mut reached = Reached::new(graph, options.hops);
     let mut picks: Vec<Pick> = Vec::new();
     let mut visits = 0;
@@ -265,6 +265,7 @@ impl Run<'_> {
     ) -> Result<(Vec<HopGain>, Vec<u32>), Interrupted> {
         if let Some(local) = self.graph.local(page) {
             self.picked[local as usize] = true;
+            self.caps.add_seed_of_site(local);
         }
         self.caps.add_seed_of(groups);
         reached.add(page)
@@ -272,9 +273,21 @@ impl Run<'_> {
 
     /// The value minus the fetch cost of pages, in millionths; in a share, of those of all processes.
     fn net_value(&self, pages: &[u32]) -> Result<i64, Interrupted> {
-        let net = |page: &u32| self.graph.values()[*page as usize] - self.options.price;
-        let own = pages.iter().map(net).sum();
+        let own = pages.iter().map(|&page| self.worth(page)).sum();
         Ok(self.graph.group().sum([own])?[0])
+    }
+
+    /// The value of a page minus the fetch cost, in millionths.
+    fn worth(&self, page: u32) -> i64 {
+        let GreedyOptions {
+            price, value_known, ..
+        } = self.options;
+        let worth = self.graph.values()[page as usize] - price;
+        if value_known != 0 && self.graph.is_known(page) {
+            worth + value_known
+        } else {
+            worth
+        }
     }
 
     /// Returns the groups of each pin.
@@ -331,8 +344,12 @@ impl Run<'_> {
     fn best(&self) -> TopTwo {
         let best_of = |part: &[u32]| {
             let mut top = TopTwo::default();
-            for &page in part.iter().filter(|&&page| self.is_open(page)) {
-                top.offer((self.gain(page), Reverse(page)));
+            for &page in part {
+                let key = (self.gain(page), Reverse(page));
+                // Few candidates are good enough, so the others need no further look.
+                if top.second.is_none_or(|second| key > second) && self.is_open(page) {
+                    top.offer(key);
+                }
             }
             top
         };
@@ -402,11 +419,10 @@ impl Run<'_> {
     /// Subtracts the value minus the fetch cost of newly reached pages from the gains of the candidates that
     /// have them within reach. Returns the page visits.
     fn subtract(&mut self, mut pages: Vec<u32>) -> Result<u64, Interrupted> {
-        let (graph, price) = (self.graph, self.options.price);
-        let worth = |page: u32| graph.values()[page as usize] - price;
-        pages.retain(|&page| worth(page) != 0);
+        pages.retain(|&page| self.worth(page) != 0);
         self.unreached -= pages.len();
-        let gains = &self.gains;
+        let (graph, gains) = (self.graph, &self.gains);
+        let worth = |page: u32| self.worth(page);
         if let Some(share) = graph.share() {
             let links = graph.predecessors();
             let from = (&pages[..], self.depth);

@@ -13,8 +13,9 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
-use super::crawl::Crawler;
+use super::crawl::{Crawler, geometric_mean};
 use super::graph::WebGraph;
 use super::greedy::{GreedyOptions, greedy};
 use super::held_out::HeldOut;
@@ -23,6 +24,7 @@ use super::reach::{ReachByHops, reach_by_hops};
 use super::search_pool::SearchPool;
 use crate::statistics::Estimate;
 use crate::watch::{Interrupted, Quiet, Watch};
+use rayon::prelude::*;
 
 /// The number of best settings whose neighbours are tried.
 const CLIMBERS: usize = 3;
@@ -30,6 +32,8 @@ const CLIMBERS: usize = 3;
 const FINALISTS: usize = 12;
 /// The number of draws from which on settings are dropped.
 const DROP_AFTER: usize = 3;
+/// Settings are alike if their results differ by at most one in this many.
+const ALIKE: i64 = 200;
 /// The part of all visits that a pass may take: one in this many.
 const PASS_SHARE: u64 = 32;
 /// The greatest number of hops for which many settings are tried at first.
@@ -43,10 +47,10 @@ pub struct Trial {
     /// The number of seeds of its list on the first draw.
     pub seeds: usize,
     /// The number of pages that a crawl from the list fetches on the first draw: the budget, or all pages
-    /// that the list reaches if these are fewer.
+    /// that it reaches if these are fewer; of several crawls, of the first.
     pub fetched: u64,
     /// The result of the crawl on each draw, in millionths: an estimate for all crawled pages, see
-    /// `HeldOut::found`. A single entry if the setting was tried on the first draw only.
+    /// `HeldOut::found`; of several crawls, the geometric mean, with 1 added before. A single entry if the setting was tried on the first draw only.
     pub found: Vec<i64>,
     /// The page visits of the pass with this number of hops, which serves all fetch costs and values.
     pub pass_visits: u64,
@@ -68,7 +72,8 @@ impl Trial {
 /// The result of a grid search for one number of seeds and budget.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tuning {
-    /// One for each setting that was tried, in ascending order of hops, fetch cost and value of known pages.
+    /// One for each setting that was tried, in ascending order of hops, fetch cost and value of known pages, with fewer
+    /// seeds of a site last.
     pub trials: Vec<Trial>,
     /// Numbers of hops that were skipped because a pass takes too many visits.
     pub left_out: Vec<u32>,
@@ -92,6 +97,30 @@ impl Tuning {
         }
         best
     }
+
+    /// For each draw, the setting that is the best on the others, among the trials on the most draws. So a draw judges a
+    /// setting that was chosen without it. Empty with fewer than two draws.
+    #[must_use]
+    pub fn best_without_each(&self) -> Vec<Setting> {
+        let draws = self.trials.iter().map(|trial| trial.found.len()).max();
+        let draws = draws
+            .filter(|draws| *draws > 1 && self.draws > 1)
+            .unwrap_or(0);
+        let complete = || {
+            self.trials
+                .iter()
+                .filter(|trial| trial.found.len() == draws)
+        };
+        let others = |trial: &Trial, at: usize| -> i128 {
+            let found = trial.found.iter().map(|&found| i128::from(found));
+            found.sum::<i128>() - i128::from(trial.found[at])
+        };
+        let best = |at: usize| {
+            let first_best = complete().rev().max_by_key(|trial| others(trial, at));
+            first_best.map(|trial| trial.setting)
+        };
+        (0..draws).filter_map(best).collect()
+    }
 }
 
 /// Searches the grid of a plan for each pair of a number of seeds and a budget.
@@ -105,16 +134,20 @@ pub(super) fn grid_search(
     pool: &SearchPool,
     watch: &dyn Watch,
 ) -> Result<Vec<Tuning>, Interrupted> {
-    let grid = choice.grid();
+    let mut grid = choice.grid();
+    if !web.has_sites() {
+        grid.max_per_site.truncate(1);
+    }
     let mut search = Search {
         web,
         choice,
         pairs,
         grid: &grid,
         pool,
-        crawler: Crawler::new(web, choice.crawl),
+        crawlers: Mutex::default(),
         trials: vec![BTreeMap::new(); pairs.len()],
         visits: 0,
+        has_tried: false,
         limit: choice.tune_limit(web.links_in_all()),
         deepest: None,
         watch,
@@ -144,8 +177,7 @@ pub(super) fn grid_search(
         } else {
             search.repeat_best(&mut on)?;
         }
-        // With one setting left for every pair, further draws decide nothing.
-        let is_decided = (0..pairs.len()).all(|pair| search.finalists(pair).len() < 2);
+        let is_decided = (0..pairs.len()).all(|pair| search.is_decided(pair));
         if is_last || is_decided || search.is_spent() {
             break;
         }
@@ -160,8 +192,8 @@ pub(super) fn grid_search(
     Ok(search.trials.into_iter().map(tuning).collect())
 }
 
-/// Indexes into the lists of a [`Grid`]: hops, fetch cost, value of known pages.
-type Place = (usize, usize, usize);
+/// Indexes into the lists of a [`Grid`]: hops, fetch cost, value of known pages, limit of the seeds of a site.
+type Place = (usize, usize, usize, usize);
 
 /// A draw with its pass.
 struct Draw {
@@ -178,10 +210,13 @@ struct Search<'a> {
     pairs: &'a [(u32, u64)],
     grid: &'a Grid,
     pool: &'a SearchPool,
-    crawler: Crawler<'a>,
+    /// Crawlers that are not in use.
+    crawlers: Mutex<Vec<Crawler<'a>>>,
     /// By pair, the settings that a search for this pair alone tries.
     trials: Vec<BTreeMap<Place, Trial>>,
     visits: u64,
+    /// Whether a setting was tried.
+    has_tried: bool,
     /// The limit of visits.
     limit: u64,
     /// The greatest number of hops that is not skipped; `None` before the first draw.
@@ -198,7 +233,7 @@ fn is_behind(found: &[i64], best: &[i64]) -> bool {
         .is_some_and(|of| of.standard_error.is_some_and(|error| of.mean > 2.0 * error))
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
     fn pass(&mut self, graph: WebGraph, held_out: Option<HeldOut>) -> Result<Draw, Interrupted> {
         // Hops given by the plan are never skipped, and the first draw decides for the others.
         let most = match (self.choice.hops, self.deepest) {
@@ -226,25 +261,28 @@ impl Search<'_> {
         let fitting = grid.hops.iter().take_while(fits).count();
         let left_out = grid.hops[fitting..].to_vec();
         self.deepest = grid.hops[..fitting].last().copied();
-        // Every second cost, and with few hops the least and the greatest value: all others are their
-        // neighbours. With more hops selections cost more, so fewer are tried.
+        // Every second cost, and with few hops the least and the greatest value, and the smallest limit: all others
+        // are their neighbours. With more hops selections cost more, so fewer are tried.
         let last_known = grid.values_known.len() - 1;
+        let last_limit = grid.max_per_site.len() - 1;
         let mut coarse: Vec<Place> = Vec::new();
         for hops in 0..fitting {
             for cost in (0..grid.fetch_costs.len()).step_by(2) {
-                coarse.push((hops, cost, 0));
-                if grid.hops[hops] <= CHEAP_HOPS && last_known > 0 {
-                    coarse.push((hops, cost, last_known));
+                coarse.push((hops, cost, 0, 0));
+                if grid.hops[hops] > CHEAP_HOPS {
+                    continue;
+                }
+                if last_known > 0 {
+                    coarse.push((hops, cost, last_known, 0));
+                }
+                if last_limit > 0 {
+                    coarse.push((hops, cost, 0, last_limit));
                 }
             }
         }
         let mut next = vec![coarse; self.pairs.len()];
         while next.iter().any(|places| !places.is_empty()) {
-            for (pair, places) in next.into_iter().enumerate() {
-                for place in places {
-                    self.attempt(place, pair, on)?;
-                }
-            }
+            self.attempt_all(next, on)?;
             next = Vec::new();
             for pair in 0..self.pairs.len() {
                 let best = self.ranked(pair).into_iter().take(CLIMBERS);
@@ -265,15 +303,16 @@ impl Search<'_> {
 
     /// Tries the best settings of the first draw on another one.
     fn repeat_best(&mut self, on: &mut Draw) -> Result<(), Interrupted> {
-        let finalists: Vec<Vec<Place>> = (0..self.pairs.len())
-            .map(|pair| self.finalists(pair))
-            .collect();
-        for (pair, places) in finalists.into_iter().enumerate() {
-            for place in places {
-                self.attempt(place, pair, on)?;
+        // A search for this pair alone would have ended.
+        let finalists = (0..self.pairs.len()).map(|pair| {
+            if self.is_decided(pair) {
+                Vec::new()
+            } else {
+                self.finalists(pair)
             }
-        }
-        Ok(())
+        });
+        let finalists: Vec<Vec<Place>> = finalists.collect();
+        self.attempt_all(finalists, on)
     }
 
     /// The settings tried for a pair by their result on the first draw, best first; ties go to the first of
@@ -307,35 +346,89 @@ impl Search<'_> {
         places
     }
 
+    /// Whether further draws decide nothing: one setting is left, or those that are left hardly differ.
+    fn is_decided(&self, pair: usize) -> bool {
+        let trials = &self.trials[pair];
+        let left = self.finalists(pair);
+        let draws = left.first().map_or(0, |first| trials[first].found.len());
+        let means = left.iter().map(|place| trials[place].mean());
+        let (least, most) = (means.clone().min(), means.max());
+        let (least, most) = (least.unwrap_or(0), most.unwrap_or(0));
+        left.len() < 2 || draws >= DROP_AFTER && most.saturating_sub(least) <= most / ALIKE
+    }
+
     /// Whether no further selection begins. The first one always does.
     fn is_spent(&self) -> bool {
-        let is_first = self.trials.iter().all(BTreeMap::is_empty);
-        self.visits >= self.limit && !is_first
+        self.visits >= self.limit && self.has_tried
     }
 
     /// The settings that differ by one step in one parameter.
     fn neighbours(&self, place: Place, fitting: usize) -> Vec<Place> {
-        let (hops, cost, known) = place;
+        let (hops, cost, known, limit) = place;
         let beside = |at: usize, len: usize| {
             let lower = at.checked_sub(1);
             let higher = Some(at + 1).filter(|&at| at < len);
             lower.into_iter().chain(higher)
         };
-        let by_hops = beside(hops, fitting).map(|hops| (hops, cost, known));
-        let by_cost = beside(cost, self.grid.fetch_costs.len()).map(|cost| (hops, cost, known));
-        let by_known = beside(known, self.grid.values_known.len()).map(|known| (hops, cost, known));
-        by_hops.chain(by_cost).chain(by_known).collect()
+        let grid = self.grid;
+        let by_hops = beside(hops, fitting).map(|hops| (hops, cost, known, limit));
+        let by_cost = beside(cost, grid.fetch_costs.len()).map(|cost| (hops, cost, known, limit));
+        let by_known =
+            beside(known, grid.values_known.len()).map(|known| (hops, cost, known, limit));
+        let by_limit =
+            beside(limit, grid.max_per_site.len()).map(|limit| (hops, cost, known, limit));
+        by_hops
+            .chain(by_cost)
+            .chain(by_known)
+            .chain(by_limit)
+            .collect()
     }
 
-    /// Adds the result of a setting to the trials of a pair. After `tune_visits`, only if the setting was
-    /// tried on this draw for another pair.
-    fn attempt(&mut self, place: Place, pair: usize, on: &mut Draw) -> Result<(), Interrupted> {
-        if !on.results.contains_key(&place) && !self.is_spent() {
-            let results = self.select(place, on)?;
-            on.results.insert(place, results);
+    /// Adds the results of settings, by pair, to the trials of the pair.
+    fn attempt_all(&mut self, places: Vec<Vec<Place>>, on: &mut Draw) -> Result<(), Interrupted> {
+        // One process selects with several settings at a time, of which each thread has one. Several processes select with
+        // the same one.
+        let mut new: Vec<Place> = Vec::new();
+        for &place in places.iter().flatten() {
+            if !on.results.contains_key(&place) && !new.contains(&place) {
+                new.push(place);
+            }
         }
+        let at_a_time = match self.web.share() {
+            Some(_) => 1,
+            None => rayon::current_num_threads(),
+        };
+        for group in new.chunks(at_a_time) {
+            let tried = if let [place] = group {
+                vec![self.select(*place, on)?]
+            } else {
+                let tried = group.par_iter().map(|&place| self.select(place, on));
+                tried.collect::<Result<Vec<_>, Interrupted>>()?
+            };
+            // After `tune_visits`, further results do not count.
+            for (&place, (trials, visits)) in group.iter().zip(tried) {
+                if !self.is_spent() {
+                    self.visits += visits;
+                    on.results.insert(place, trials);
+                    self.has_tried = true;
+                }
+            }
+            if self.is_spent() {
+                break;
+            }
+        }
+        for (pair, places) in places.into_iter().enumerate() {
+            for place in places {
+                self.add(place, pair, on);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the result of a setting to the trials of a pair, if it was tried on this draw.
+    fn add(&mut self, place: Place, pair: usize, on: &Draw) {
         let Some(result) = on.results.get(&place).and_then(|results| results.get(pair)) else {
-            return Ok(());
+            return;
         };
         match self.trials[pair].get_mut(&place) {
             Some(trial) => trial.found.extend(&result.found),
@@ -343,18 +436,18 @@ impl Search<'_> {
                 self.trials[pair].insert(place, result.clone());
             }
         }
-        Ok(())
     }
 
-    /// Selects with one setting, and scores the crawls of all pairs.
-    fn select(&mut self, place: Place, on: &mut Draw) -> Result<Vec<Trial>, Interrupted> {
+    /// Selects with one setting, and scores the crawls of all pairs. Returns the page visits too.
+    fn select(&self, place: Place, on: &Draw) -> Result<(Vec<Trial>, u64), Interrupted> {
         let setting = Setting {
             hops: self.grid.hops[place.0],
             fetch_cost: self.grid.fetch_costs[place.1],
             value_known: self.grid.values_known[place.2],
+            max_per_site: self.grid.max_per_site[place.3],
         };
         let Some(reach) = on.reaches.within(setting.hops) else {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), 0));
         };
         self.watch.proceed()?;
         let added = self.choice.added_to_known(setting);
@@ -363,41 +456,48 @@ impl Search<'_> {
             hops: setting.hops,
             price: setting.fetch_cost.0,
             value_known: added,
+            max_per_site: setting.max_per_site,
             positive_only: self.choice.positive_only,
             fill: false,
             with_uncovered: false,
         };
-        // The graph has this value of known pages only while seeds are picked.
-        on.graph.add_to_known(added);
-        let cover = greedy(&on.graph, reach, options, self.pool, self.watch);
-        on.graph.add_to_known(-added);
-        let cover = cover?;
-        self.visits += cover.page_visits;
+        let cover = greedy(&on.graph, reach, options, self.pool, self.watch)?;
+        let mut crawler = self.crawler();
         let picks: Vec<u32> = cover.picks.iter().map(|pick| pick.seed.page).collect();
         let mut results = Vec::with_capacity(self.pairs.len());
         for &(seeds, budget) in self.pairs {
             let list = &picks[..picks.len().min(seeds as usize)];
-            let budget = usize::try_from(budget).unwrap_or(usize::MAX);
-            let crawled_before = self.crawler.visits;
-            let crawl = self.crawler.crawl(list, budget)?;
             let group = self.web.group();
-            let [visits] = group.total([self.crawler.visits - crawled_before])?;
-            self.visits += visits;
-            let found = match &on.held_out {
-                Some(held_out) => {
-                    held_out.found(&mut self.crawler, self.web, self.choice, &crawl)?
-                }
-                None => group.sum([crawl.worth(self.web)?])?[0],
-            };
+            let (mut fetched, mut found) = (None, Vec::new());
+            for limits in self.choice.crawl.limits() {
+                let crawl = crawler.crawl(limits, list, budget)?;
+                fetched.get_or_insert(crawl.fetched());
+                found.push(match &on.held_out {
+                    Some(held_out) => {
+                        held_out.found(&mut crawler, self.web, self.choice, &crawl)?
+                    }
+                    None => group.sum([crawl.worth(self.web)?])?[0],
+                });
+            }
             results.push(Trial {
                 setting,
                 seeds: list.len(),
-                fetched: crawl.fetched(),
-                found: vec![found],
+                fetched: fetched.unwrap_or(0),
+                found: vec![geometric_mean(&found)],
                 pass_visits: reach.visits,
                 page_visits: cover.page_visits,
             });
         }
-        Ok(results)
+        let [visits] = self.web.group().total([crawler.visits])?;
+        crawler.visits = 0;
+        let mut idle = self.crawlers.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.push(crawler);
+        Ok((results, cover.page_visits + visits))
+    }
+
+    /// Returns a crawler that is not in use.
+    fn crawler(&self) -> Crawler<'a> {
+        let mut idle = self.crawlers.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.pop().unwrap_or_else(|| Crawler::new(self.web))
     }
 }

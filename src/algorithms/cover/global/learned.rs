@@ -8,7 +8,7 @@
 
 use super::super::limits::MAX_PRICE;
 use super::super::value::{UNIT, Value};
-use super::crawl::Crawler;
+use super::crawl::{Crawler, geometric_mean};
 use super::graph::WebGraph;
 use super::params::WebChoice;
 use super::{WebSelection, select};
@@ -48,15 +48,18 @@ pub(super) fn select_learned(
             lists.push(at_cost(cost)?);
         }
     }
-    let budget = usize::try_from(budget).unwrap_or(usize::MAX);
-    let mut crawler = Crawler::new(graph, choice.crawl);
+    let mut crawler = Crawler::new(graph);
     let mut page_visits = lists.iter().map(|of| of.cover.page_visits).sum();
     let (mut best, mut most) = (0, i64::MIN);
     for (at, selected) in lists.iter().enumerate() {
         let picks = &selected.cover.picks;
         let seeds: Vec<u32> = picks.iter().map(|pick| pick.seed.page).collect();
-        let worth = crawler.crawl(&seeds, budget)?.worth(graph)?;
-        let [worth] = graph.group().sum([worth])?;
+        let mut worths = Vec::new();
+        for limits in choice.crawl.limits() {
+            let worth = crawler.crawl(limits, &seeds, budget)?.worth(graph)?;
+            worths.extend(graph.group().sum([worth])?);
+        }
+        let worth = geometric_mean(&worths);
         if worth > most {
             (best, most) = (at, worth);
         }

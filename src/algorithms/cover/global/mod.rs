@@ -153,6 +153,7 @@ pub fn select(
         price: setting.fetch_cost.0,
         // The values of the graph contain it.
         value_known: 0,
+        max_per_site: setting.max_per_site,
         positive_only: choice.positive_only,
         fill: choice.fill,
         with_uncovered: true,

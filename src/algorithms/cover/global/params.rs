@@ -7,7 +7,7 @@ use super::super::error::BadParams;
 use super::super::limits::{MAX_HOPS, MAX_PRICE, PRICES, WEIGHTS};
 use super::super::params::{CoverParams, Covered, Method};
 use super::super::value::{UNIT, Value, Weights};
-use crate::crawl_limits::CrawlLimits;
+use crate::crawl_limits::Crawls;
 
 /// The source of page values.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -33,6 +33,8 @@ pub struct Setting {
     pub fetch_cost: Value,
     /// The value of a page that is known only from links, by weights.
     pub value_known: Value,
+    /// The most seeds of a site; `None` for no limit.
+    pub max_per_site: Option<u32>,
 }
 
 /// The measure by which a grid search compares settings.
@@ -57,7 +59,7 @@ pub enum Duplicates {
     Each,
 }
 
-/// The settings of a grid search; each list is ascending.
+/// The settings of a grid search; each list of values is ascending.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Grid {
     /// The numbers of hops.
@@ -66,6 +68,8 @@ pub struct Grid {
     pub fetch_costs: Vec<Value>,
     /// The values of known pages.
     pub values_known: Vec<Value>,
+    /// The limits of the seeds of a site, the strictest last.
+    pub max_per_site: Vec<Option<u32>>,
 }
 
 /// The default number of seeds.
@@ -107,6 +111,9 @@ const RANK_COSTS: [i64; 8] = [
     0, 500_000, 750_000, 1_000_000, 1_500_000, 2_000_000, 3_000_000, 4_000_000,
 ];
 
+/// The grid of limits of the seeds of a site.
+const MAX_PER_SITE: [Option<u32>; 3] = [None, Some(3), Some(1)];
+
 /// The parameters of a plan over the web, as in plan files. `None` stands for the default.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct WebParams {
@@ -130,8 +137,12 @@ pub struct WebParams {
     pub holdouts: Option<u32>,
     /// The measure by which the grid search compares settings.
     pub objective: Objective,
-    /// The limits of the crawl.
-    pub crawl: CrawlLimits,
+    /// The crawl in which the grid search compares settings.
+    pub crawl: Crawls,
+    /// The most seeds of a site; `None` for no limit.
+    pub max_per_site: Option<u32>,
+    /// Whether a grid search that chooses hops or fetch cost also chooses that limit. The graph needs sites for it.
+    pub tunes_max_per_site: bool,
 }
 
 /// Validated parameters, with all defaults filled in.
@@ -165,8 +176,12 @@ pub struct WebChoice {
     pub holdouts: u32,
     /// The measure by which the grid search compares settings.
     pub objective: Objective,
-    /// The limits of the crawl in which the grid search compares settings.
-    pub crawl: CrawlLimits,
+    /// The crawl in which the grid search compares settings.
+    pub crawl: Crawls,
+    /// The most seeds of a site; `None` for no limit, or if a grid search chooses it.
+    pub max_per_site: Option<u32>,
+    /// Whether a grid search chooses the limit of the seeds of a site.
+    pub tunes_max_per_site: bool,
     /// Whether to stop before a pick that adds nothing: no page with max-out, else no value above the fetch costs;
     /// false for baselines.
     pub positive_only: bool,
@@ -184,7 +199,14 @@ impl WebChoice {
             hops: self.hops?,
             fetch_cost: self.fetch_cost?,
             value_known: self.value_known?,
+            max_per_site: self.max_per_site,
         })
+    }
+
+    /// Whether a selection needs the sites of pages ([`WebGraph::with_sites`](super::WebGraph::with_sites)).
+    #[must_use]
+    pub fn needs_sites(&self) -> bool {
+        self.tunes_max_per_site || self.max_per_site.is_some() || self.crawl.need_sites()
     }
 
     /// The limit of the page visits of a grid search on a web with this number of links.
@@ -234,6 +256,11 @@ impl WebChoice {
             hops: self.hops.map_or_else(|| HOPS.to_vec(), |hops| vec![hops]),
             fetch_costs: given_or(self.fetch_cost, costs),
             values_known: given_or(self.value_known, values_known),
+            max_per_site: if self.tunes_max_per_site {
+                MAX_PER_SITE.to_vec()
+            } else {
+                vec![self.max_per_site]
+            },
         }
     }
 }
@@ -264,7 +291,7 @@ impl WebParams {
         if self.budget == Some(0) {
             return Err(BadParams::OutOfRange("budget"));
         }
-        let is_limited = self.crawl != CrawlLimits::default();
+        let is_limited = self.crawl != Crawls::default();
         if self.budget.is_none()
             && (self.tune_visits.is_some() || self.holdouts.is_some() || is_limited)
         {
@@ -297,9 +324,8 @@ impl WebParams {
         });
         // By PageRank, known pages have their own value. A plan that gives the other parameters is not
         // tuned for this one alone: plans may have been stored before it could be tuned.
-        let tunes_known = has_grid
-            && self.value_by == ValueBy::Weights
-            && (self.hops.is_none() || self.fetch_cost.is_none());
+        let is_tuned = has_grid && (self.hops.is_none() || self.fetch_cost.is_none());
+        let tunes_known = is_tuned && self.value_by == ValueBy::Weights;
         let of_site = CoverParams {
             hops,
             seeds: Some(self.cover.seeds.unwrap_or(SEEDS)),
@@ -328,6 +354,8 @@ impl WebParams {
             holdouts: self.holdouts.unwrap_or(HOLDOUTS),
             objective: self.objective,
             crawl: self.crawl,
+            max_per_site: self.max_per_site,
+            tunes_max_per_site: self.tunes_max_per_site && is_tuned && !learned,
             positive_only: of_site.positive_only || learned,
             fill: learned,
             rng_seed: of_site.rng_seed,

@@ -106,6 +106,7 @@ fn the_value_of_known_pages_alone_is_not_tuned() {
         hops: 2,
         fetch_cost: Value(330_000),
         value_known: Value(0),
+        max_per_site: None,
     };
     assert_eq!(params.choose().unwrap().setting(), Some(setting));
     params.value_known = Some(Value(UNIT));

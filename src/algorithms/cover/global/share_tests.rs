@@ -281,12 +281,16 @@ fn plans() -> impl Strategy<Value = WebChoice> {
         Just("none"),
         Just("per-site=2,depth=2"),
         Just("per-site=15%"),
+        Just("panel"),
         Just("rounds=20%,sites-at-once=2"),
         Just("round=3,per-site-round=2,per-site=20%,fail=20%,enter=seeds")
     ];
-    (seeds, kinds(), any::<bool>(), any::<bool>(), limits).prop_map(
-        |(seeds, kind, by_depth, positive_only, limits)| {
+    let max_per_site = proptest::option::of(1_u32..4);
+    (seeds, kinds(), any::<[bool; 2]>(), limits, max_per_site).prop_map(
+        |(seeds, kind, [by_depth, positive_only], limits, max_per_site)| {
             let mut params = WebParams {
+                max_per_site,
+                tunes_max_per_site: max_per_site.is_none(),
                 cover: CoverParams {
                     method: Method::Greedy,
                     seeds: Some(seeds),

@@ -10,7 +10,7 @@ use super::super::pick::{Pick, Score, Scored, Stop};
 use super::super::value::{UNIT, Value};
 use super::samples::{SmallWeb, large, ring, web, webs};
 use super::*;
-use crate::crawl_limits::{Amount, CrawlLimits, Enter};
+use crate::crawl_limits::{Amount, CrawlLimits, Crawls, Enter};
 use crate::graph::Csr;
 use crate::watch::Unwatched;
 
@@ -246,7 +246,7 @@ proptest! {
             [per_site, rounds, round, per_site_round].map(|of| of.map(Amount::Number));
         let enter = if enters_all { Enter::All } else { Enter::Seeds };
         let limits = CrawlLimits { per_site, depth, rounds, round, per_site_round, fail, enter };
-        let whole = crawl::Crawler::new(&graph, limits).crawl(&seeds, budget).unwrap();
+        let whole = crawl::Crawler::new(&graph).crawl(&limits, &seeds, budget as u64).unwrap();
         let (wanted, fetches) = limited_crawl(&web, &seeds, budget, limits, &sites);
         prop_assert_eq!(whole.worth(&graph).unwrap(), web.worth(&wanted));
         prop_assert_eq!(whole.fetched(), fetches as u64);
@@ -258,30 +258,52 @@ proptest! {
         web in web(),
         seeds in 1_u32..6,
         budget in 1_u64..30,
+        is_panel in any::<bool>(),
+        tunes_max_per_site in any::<bool>(),
     ) {
+        let sites: Vec<u32> = (0..24).map(|page| page * page % 5).collect();
         let graph = web.graph();
+        let graph = graph.clone().with_sites(sites[..graph.pages() as usize].to_vec());
         let mut params = plan(Method::Greedy);
         params.cover.seeds = Some(seeds);
         (params.budget, params.holdouts) = (Some(budget), Some(0));
+        params.crawl = if is_panel { Crawls::Panel } else { Crawls::default() };
+        params.tunes_max_per_site = tunes_max_per_site;
         params.value_known = Some(Value(0));
         let choice = params.choose().unwrap();
         prop_assert_eq!(choice.setting(), None);
         let selected = select(&mut graph.clone(), &choice, &[], &Unwatched).unwrap();
         let tuning = selected.tuning.unwrap();
         prop_assert_eq!(tuning.draws, 0);
+        prop_assert_eq!(tunes_max_per_site, tuning.trials.iter().any(|of| of.setting.max_per_site.is_some()));
         // At least every second cost, for every number of hops.
         prop_assert!(tuning.trials.len() >= 25);
         let mut best: Option<(i64, Setting, Vec<Pick>)> = None;
         for trial in &tuning.trials {
             params.hops = Some(trial.setting.hops);
             params.fetch_cost = Some(trial.setting.fetch_cost);
+            params.max_per_site = trial.setting.max_per_site;
             let fixed = params.choose().unwrap();
             let again = select(&mut graph.clone(), &fixed, &[], &Unwatched).unwrap();
             prop_assert_eq!(again.tuning, None);
             let list: Vec<u32> = again.cover.picks.iter().map(|pick| pick.seed.page).collect();
-            let crawl = web.crawl(&list, usize::try_from(budget).unwrap());
-            prop_assert_eq!(&trial.found, &[web.worth(&crawl)]);
-            prop_assert_eq!(trial.fetched, crawl.len() as u64);
+            let budget = usize::try_from(budget).unwrap();
+            let crawls = params.crawl.limits().iter();
+            let crawls: Vec<(i64, usize)> = crawls
+                .map(|limits| {
+                    let (pages, fetches) = limited_crawl(&web, &list, budget, *limits, &sites);
+                    (web.worth(&pages), fetches)
+                })
+                .collect();
+            if is_panel {
+                // In logarithms, which have other errors of rounding.
+                let logs = crawls.iter().map(|(worth, _)| ((*worth).max(0) as f64 / 1e6).ln_1p());
+                let mean = 1e6 * (logs.sum::<f64>() / crawls.len() as f64).exp_m1();
+                prop_assert!((trial.found[0] as f64 - mean).abs() <= 0.6, "{mean}");
+            } else {
+                prop_assert_eq!(trial.found[0], crawls[0].0);
+            }
+            prop_assert_eq!(trial.fetched, crawls[0].1 as u64);
             prop_assert_eq!(trial.seeds, list.len());
             if best.as_ref().is_none_or(|(found, ..)| trial.found[0] > *found) {
                 best = Some((trial.found[0], trial.setting, again.cover.picks));
@@ -414,6 +436,7 @@ fn few_fetches_by_pagerank_take_a_price_far_above_the_average() {
         hops: 1,
         fetch_cost: price,
         value_known: Value(0),
+        max_per_site: None,
     };
     assert_eq!(selected.setting, setting);
     let tuning = selected.tuning.unwrap();
@@ -423,6 +446,41 @@ fn few_fetches_by_pagerank_take_a_price_far_above_the_average() {
         .iter()
         .find(|trial| trial.setting.fetch_cost == Value::units(2));
     assert_eq!(at_two.unwrap().mean(), 2 * 29 * UNIT / 10);
+}
+
+#[test]
+fn a_draw_is_judged_by_the_setting_that_the_others_choose() {
+    let trial = |hops, found: &[i64]| Trial {
+        setting: Setting {
+            hops,
+            ..Setting::default()
+        },
+        seeds: 1,
+        fetched: 1,
+        found: found.to_vec(),
+        pass_visits: 0,
+        page_visits: 0,
+    };
+    let mut tuning = Tuning {
+        trials: vec![trial(1, &[9, 1, 1]), trial(2, &[1, 4, 4]), trial(3, &[99])],
+        draws: 3,
+        ..Tuning::default()
+    };
+    let hops = |tuning: &Tuning| -> Vec<u32> {
+        let settings = tuning.best_without_each().into_iter();
+        settings.map(|setting| setting.hops).collect()
+    };
+    assert_eq!(tuning.best().unwrap().setting.hops, 1);
+    assert_eq!(hops(&tuning), [2, 1, 1]);
+    // One draw, or none, says nothing about another.
+    tuning.trials.truncate(0);
+    assert_eq!(hops(&tuning), [0; 0]);
+    tuning = Tuning {
+        trials: vec![trial(1, &[9])],
+        draws: 1,
+        ..Tuning::default()
+    };
+    assert_eq!(hops(&tuning), [0; 0]);
 }
 
 #[test]

@@ -172,6 +172,8 @@ pub enum Baseline {
     OutDegree,
     /// Most out-links to crawled pages, less .3 times all out-links; at most 3 pages of a site.
     NetOutDegree,
+    /// Of each site the page with the most crawled pages within two links, less .3 times all pages within two links.
+    NetReach,
     /// The page of each site with the highest PageRank over the whole web.
     SitePagerank,
     /// The page of each site with the most out-links.
@@ -198,13 +200,14 @@ impl GatheredView {
 
 impl Baseline {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Random,
         Self::Pagerank,
         Self::Harmonic,
         Self::InDegree,
         Self::OutDegree,
         Self::NetOutDegree,
+        Self::NetReach,
         Self::SitePagerank,
         Self::SiteOutDegree,
         Self::HomePages,
@@ -221,6 +224,7 @@ impl Baseline {
             Self::InDegree => "in-degree",
             Self::OutDegree => "out-degree",
             Self::NetOutDegree => "net-out-degree",
+            Self::NetReach => "net-reach",
             Self::SitePagerank => "site-pagerank",
             Self::SiteOutDegree => "site-out-degree",
             Self::HomePages => "home-pages",

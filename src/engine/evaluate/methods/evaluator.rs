@@ -8,8 +8,9 @@ use super::select::{BaselineOrders, Contender, ListSource, by_plan, over_web_for
 
 use crate::engine::EngineError;
 use crate::engine::plan::Measure;
+use rayon::prelude::*;
 use seedbank_algorithms::cover::global::{Duplicates, HELD_OUT_ONE_IN};
-use seedbank_algorithms::crawl_limits::CrawlLimits;
+use seedbank_algorithms::crawl_limits::{CrawlLimits, Crawls};
 use seedbank_algorithms::evaluate::harmonic::MAX_SOURCES;
 use seedbank_algorithms::evaluate::{
     CrawlInput, Estimate, FetchSimulator, FetchedWithin, Gathered, KnownBefore, PageContents, draw,
@@ -55,6 +56,8 @@ impl Observed {
 pub(super) struct Figures {
     pub(super) all: Numbers,
     of_crawled: Numbers,
+    /// Those of a breadth-first crawl without limits, if verdicts need them.
+    pub(super) breadth_first: Numbers,
 }
 
 /// Result by one way of counting.
@@ -84,30 +87,60 @@ impl Numbers {
             pagerank: gathered.pagerank,
         }
     }
-}
 
-impl Figures {
     /// Returns the figure that lists are compared by.
-    pub(super) fn by(&self, measure: Measure) -> f64 {
+    pub(super) const fn by(&self, measure: Measure) -> f64 {
         match measure {
-            Measure::Contents => self.all.contents,
-            Measure::Crawled => self.all.crawled,
-            Measure::Discovered => self.all.discovered,
-            Measure::Pagerank => self.all.pagerank,
+            Measure::Contents => self.contents,
+            Measure::Crawled => self.crawled,
+            Measure::Discovered => self.discovered,
+            Measure::Pagerank => self.pagerank,
         }
     }
 
+    /// Returns the part of this figure that was held out; `None` if the figure has no such part.
+    pub(super) const fn new_by(&self, measure: Measure) -> Option<f64> {
+        match measure {
+            Measure::Contents => Some(self.new_contents),
+            Measure::Crawled => Some(self.new_pages),
+            Measure::Discovered | Measure::Pagerank => None,
+        }
+    }
+}
+
+impl Figures {
     fn new(within: &FetchedWithin) -> Self {
         Self {
             all: Numbers::new(&within.all),
             of_crawled: Numbers::new(&within.of_crawled),
+            breadth_first: Numbers::default(),
+        }
+    }
+
+    /// Returns the geometric mean of the results of several crawls; the result itself of a single one.
+    fn of_crawls(figures: &[Self]) -> Self {
+        match figures {
+            [single] => *single,
+            // One is added before and taken away afterwards, so that a crawl that finds nothing does not decide alone.
+            _ => Self::combined(figures, |numbers| {
+                let count = numbers.len().max(1) as f64;
+                let logs = numbers.iter().map(|number| number.max(0.0).ln_1p());
+                (logs.sum::<f64>() / count).exp_m1()
+            }),
         }
     }
 
     /// Returns the mean of several results; zeros for none.
     pub(super) fn mean(figures: &[Self]) -> Self {
+        Self::combined(figures, |numbers| {
+            numbers.iter().sum::<f64>() / (numbers.len().max(1)) as f64
+        })
+    }
+
+    /// Combines each figure of several results.
+    fn combined(figures: &[Self], combine: impl Fn(&[f64]) -> f64) -> Self {
         let mean = |number: &dyn Fn(&Self) -> f64| {
-            figures.iter().map(number).sum::<f64>() / (figures.len().max(1)) as f64
+            combine(&figures.iter().map(number).collect::<Vec<_>>())
         };
         let numbers = |part: &dyn Fn(&Self) -> Numbers| Numbers {
             fetched: mean(&|figures| part(figures).fetched),
@@ -122,6 +155,7 @@ impl Figures {
         Self {
             all: numbers(&|figures| figures.all),
             of_crawled: numbers(&|figures| figures.of_crawled),
+            breadth_first: numbers(&|figures| figures.breadth_first),
         }
     }
 }
@@ -133,21 +167,21 @@ pub(super) struct Evaluator<'a> {
     values: Vec<i64>,
     /// Sites of pages, if the crawls have limits by site.
     sites: Vec<u32>,
-    limits: CrawlLimits,
+    crawls: Crawls,
     /// By page, as [`PageContents`] has them.
     contents: Vec<u32>,
     duplicates: Duplicates,
-    contenders: &'a [Contender],
     grid: &'a Grid,
     /// Maximum number of sources of harmonic centralities.
     sources: usize,
+    /// Whether a verdict needs the figures.
+    is_for_verdict: bool,
 }
 
 impl<'a> Evaluator<'a> {
     pub(super) fn new(
         web: &'a BankWeb,
         worth: &Worth,
-        contenders: &'a [Contender],
         grid: &'a Grid,
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
@@ -155,21 +189,21 @@ impl<'a> Evaluator<'a> {
         Ok(Self {
             values: full_web.values(worth),
             sites: Vec::new(),
-            limits: CrawlLimits::default(),
+            crawls: Crawls::default(),
             contents: web.contents(),
             duplicates: Duplicates::default(),
             full_web,
             web,
-            contenders,
             grid,
             sources: MAX_SOURCES,
+            is_for_verdict: false,
         })
     }
 
-    /// Sets the limits of the crawls.
-    pub(super) fn with_limits(mut self, limits: CrawlLimits) -> Self {
-        self.limits = limits;
-        if limits.needs_sites() {
+    /// Sets the crawls from each list.
+    pub(super) fn with_crawls(mut self, crawls: Crawls) -> Self {
+        self.crawls = crawls;
+        if crawls.need_sites() {
             self.sites = self.full_web.site_numbers();
         }
         self
@@ -187,27 +221,36 @@ impl<'a> Evaluator<'a> {
         self
     }
 
-    /// Evaluates the lists with a random tenth of the `crawled` pages held out, at least one.
+    /// Evaluates breadth-first crawls too, and leaves out those of crawled pages only, whose figures are 0.
+    pub(super) const fn for_verdict(mut self) -> Self {
+        self.is_for_verdict = true;
+        self
+    }
+
+    /// Evaluates the lists with a random tenth of the `crawled` pages held out, at least one. `stream` is the name of the
+    /// random stream.
     pub(super) fn observe_draw(
         &self,
+        contenders: &[Contender],
         crawled: &[u32],
-        rng_seed: u64,
+        (stream, rng_seed): (&str, u64),
         at: u32,
         watch: &dyn Watch,
     ) -> Result<Observed, EngineError> {
         let count = number(crawled.len());
         let held_out = (count / HELD_OUT_ONE_IN).max(1) as usize;
-        let drawn = draw("held-out", rng_seed, at.into(), count, held_out);
+        let drawn = draw(stream, rng_seed, at.into(), count, held_out);
         let pages: Vec<u32> = drawn.iter().map(|&at| crawled[at as usize]).collect();
         // Each draw has its own random streams.
         let stream = rng_seed.wrapping_add(10 * (u64::from(at) + 1));
-        self.observe(&pages, stream, watch)
+        self.observe(contenders, &pages, stream, watch)
     }
 
     /// Selects every list without the pages of `held_out` and evaluates it. `rng_seed` determines
     /// the random streams of baselines.
     pub(super) fn observe(
         &self,
+        contenders: &[Contender],
         held_out: &[u32],
         rng_seed: u64,
         watch: &dyn Watch,
@@ -216,7 +259,13 @@ impl<'a> Evaluator<'a> {
         for &page in held_out {
             is_held_out[page as usize] = true;
         }
-        let remaining = HeldOutWeb::new(self.web, &is_held_out, watch)?;
+        let some_left_out;
+        let remaining = if held_out.is_empty() {
+            &self.full_web
+        } else {
+            some_left_out = HeldOutWeb::new(self.web, &is_held_out, watch)?;
+            &some_left_out
+        };
         let mut unseen = Vec::new();
         if !held_out.is_empty() {
             unseen = vec![true; self.web.of.len()];
@@ -241,25 +290,28 @@ impl<'a> Evaluator<'a> {
             unseen: &unseen,
             new_contents: &new_contents,
         };
-        let orders = BaselineOrders::new(&remaining, self.sources, rng_seed, watch)?;
+        let needs_harmonic = contenders.iter().any(Contender::needs_harmonic);
+        let sources = if needs_harmonic { self.sources } else { 0 };
+        let orders = BaselineOrders::new(remaining, sources, rng_seed, watch)?;
         let judge = CrawlInput {
             successors: &self.full_web.successors,
             crawled: &self.full_web.crawled,
             values: &self.values,
             pagerank: &self.full_web.pagerank,
             sites: &self.sites,
-            limits: self.limits,
+            limits: CrawlLimits::default(),
             contents: PageContents {
                 of_page: &self.contents,
                 value_once: self.duplicates == Duplicates::Once,
             },
         };
-        let mut simulator = FetchSimulator::new(judge);
+        let simulator = FetchSimulator::new(judge);
         let mut observed = Observed {
             harmonic_is_exact: orders.harmonic_is_exact,
             ..Observed::default()
         };
-        for (at, contender) in self.contenders.iter().enumerate() {
+        let mut found = Vec::new();
+        for (at, contender) in contenders.iter().enumerate() {
             let is_complete = held_out.is_empty();
             if matches!(contender.source, ListSource::Given(_)) && !is_complete {
                 continue;
@@ -267,18 +319,84 @@ impl<'a> Evaluator<'a> {
             let lists = lists_of(contender, self.grid, &orders, is_complete, &Quiet(watch))?;
             for ((k, n), lists) in lists {
                 watch.proceed()?;
-                let budget = self.grid.budgets[n];
-                let evaluated = lists.iter().map(|list| {
-                    let found = simulator.crawl(list, &[budget], before);
-                    found.first().map(Figures::new).unwrap_or_default()
-                });
-                observed.figures.insert((at, k, n), evaluated.collect());
                 let listed = lists.first().map_or(0, Vec::len);
                 observed.listed.insert((at, k), listed);
-                watch.advance(1);
+                found.push(((at, k, n), lists));
             }
         }
+        let (crawls, is_for_verdict) = (self.crawls, self.is_for_verdict);
+        let budgets = &self.grid.budgets;
+        let lists: Vec<_> = found
+            .iter()
+            .flat_map(|(key, lists)| lists.iter().map(|list| (*key, list)))
+            .collect();
+        let evaluated: Result<Vec<Figures>, EngineError> = lists
+            .par_iter()
+            .map_init(
+                || simulator.clone(),
+                |simulator, ((_, _, n), list)| {
+                    watch.proceed()?;
+                    let crawl = (&list[..], budgets[*n], before);
+                    Ok(if is_for_verdict {
+                        for_verdict(simulator, crawls, crawl)
+                    } else {
+                        of_both(simulator, crawls, crawl)
+                    })
+                },
+            )
+            .collect();
+        for ((key, _), figures) in lists.iter().zip(evaluated?) {
+            observed.figures.entry(*key).or_default().push(figures);
+        }
+        watch.advance(found.len() as u64);
         Ok(observed)
+    }
+}
+
+/// A list, the number of fetches, and what was known when the list was made.
+type CrawlFrom<'a> = (&'a [u32], u64, KnownBefore<'a>);
+
+/// Crawls all pages, and once more crawled pages only.
+fn of_both(
+    simulator: &mut FetchSimulator<'_>,
+    crawls: Crawls,
+    (list, budget, before): CrawlFrom<'_>,
+) -> Figures {
+    let crawls = crawls.limits().iter().map(|limits| {
+        simulator.set_limits(*limits);
+        let found = simulator.crawl(list, &[budget], before);
+        found.first().map(Figures::new).unwrap_or_default()
+    });
+    Figures::of_crawls(&crawls.collect::<Vec<_>>())
+}
+
+/// Crawls all pages, and breadth-first too.
+fn for_verdict(
+    simulator: &mut FetchSimulator<'_>,
+    crawls: Crawls,
+    (list, budget, before): CrawlFrom<'_>,
+) -> Figures {
+    let mut crawl = |limits: &CrawlLimits| {
+        simulator.set_limits(*limits);
+        let found = simulator.crawl_all(list, &[budget], before);
+        let all = found.first().map(Numbers::new).unwrap_or_default();
+        Figures {
+            all,
+            ..Figures::default()
+        }
+    };
+    let limits = crawls.limits();
+    let found: Vec<Figures> = limits.iter().map(&mut crawl).collect();
+    let breadth_first = limits
+        .iter()
+        .position(|limits| *limits == CrawlLimits::NONE);
+    let breadth_first = match breadth_first {
+        Some(at) => found[at],
+        None => crawl(&CrawlLimits::NONE),
+    };
+    Figures {
+        breadth_first: breadth_first.all,
+        ..Figures::of_crawls(&found)
     }
 }
 

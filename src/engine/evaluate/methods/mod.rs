@@ -44,7 +44,7 @@ use crate::engine::{Bank, EngineError};
 use evaluator::{Evaluator, Figures, Grid, Observed, by_fetches};
 use held_out::BankWeb;
 use seedbank_algorithms::cover::global::HELD_OUT_ONE_IN;
-use seedbank_algorithms::crawl_limits::CrawlLimits;
+use seedbank_algorithms::crawl_limits::Crawls;
 use seedbank_algorithms::evaluate::Estimate;
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::PageId;
@@ -68,7 +68,9 @@ pub(super) fn run(
         None => None,
     };
     let own = stored.as_ref().map(|(_, options)| options);
-    let limits = own.and_then(|options| options.crawl).unwrap_or_default();
+    // Without a plan, that of new plans.
+    let of_plan = own.map(|options| options.crawl.unwrap_or_default());
+    let crawls = request.crawl.or(of_plan).unwrap_or(Crawls::Panel);
     let by_pagerank = request.value.value_by == Some(ValueBy::Pagerank);
     let goal = request
         .goal
@@ -93,7 +95,7 @@ pub(super) fn run(
             constraints: None,
         });
     }
-    contenders.extend(Contender::plans(&value, limits));
+    contenders.extend(Contender::plans(&value, crawls));
     contenders.extend(Contender::baselines());
     let state = state(store)?;
     let resolved = ResolvedRequest {
@@ -107,7 +109,7 @@ pub(super) fn run(
         subject: None,
         measure: Measure::of_goal(goal, duplicates),
         duplicates,
-        limits,
+        crawls,
     };
     let web = BankWeb::load(store, views.naming.sites, watch)?;
     let comparison = compare(store, &web, &state, resolved, watch)?;
@@ -162,7 +164,7 @@ pub(super) fn evaluate_list(
         .as_ref()
         .map(PlanOptions::value_parameters)
         .unwrap_or_default();
-    let limits = single.plan.as_ref().and_then(|plan| plan.crawl);
+    let crawls = single.plan.as_ref().and_then(|plan| plan.crawl);
     let duplicates = single.plan.as_ref().and_then(|plan| plan.duplicates);
     let request = ResolvedRequest {
         contenders: Vec::new(),
@@ -179,7 +181,7 @@ pub(super) fn evaluate_list(
         subject: Some(single.list.to_owned()),
         measure: Measure::of_goal(single.plan.as_ref().and_then(|plan| plan.goal), duplicates),
         duplicates,
-        limits: limits.unwrap_or_default(),
+        crawls: crawls.unwrap_or_default(),
     };
     let web = BankWeb::load(&views.reader, views.naming.sites, watch)?;
     let numbers = web.numbers(single.pages)?;
@@ -199,7 +201,7 @@ pub(super) fn evaluate_list(
     };
     let mut contenders = vec![subject];
     if single.methods {
-        contenders.extend(Contender::plans(&request.value, request.limits));
+        contenders.extend(Contender::plans(&request.value, request.crawls));
     }
     contenders.extend(Contender::baselines());
     compare(
@@ -213,6 +215,9 @@ pub(super) fn evaluate_list(
         watch,
     )
 }
+
+/// The random stream of the draws that judge lists; tuning has another one.
+const HELD_OUT: &str = "held-out";
 
 /// Resolved request of `evaluate methods`.
 struct ResolvedRequest {
@@ -228,8 +233,8 @@ struct ResolvedRequest {
     subject: Option<String>,
     measure: Measure,
     duplicates: Option<Duplicates>,
-    /// Limits of the crawls.
-    limits: CrawlLimits,
+    /// The crawls from each list.
+    crawls: Crawls,
 }
 
 fn compare(
@@ -259,26 +264,28 @@ fn compare(
         budgets: request.budgets,
     };
     let worth = worth(&request.value)?;
-    let evaluator = Evaluator::new(web, &worth, &request.contenders, &grid, watch)?;
-    let evaluator = evaluator.with_limits(request.limits);
+    let evaluator = Evaluator::new(web, &worth, &grid, watch)?;
+    let evaluator = evaluator.with_crawls(request.crawls);
     let evaluator = evaluator.with_duplicates(request.duplicates.unwrap_or_default());
     let cells = (request.contenders.len() * grid.seeds.len() * grid.budgets.len()) as u64;
     let start_stage = |name: &str| watch.stage(name, Some(cells));
+    let contenders = &request.contenders[..];
+    let stream = (HELD_OUT, request.rng_seed);
     // First with everything known, then with pages held out.
     start_stage("select and crawl");
-    let known = evaluator.observe(&[], request.rng_seed, watch)?;
+    let known = evaluator.observe(contenders, &[], request.rng_seed, watch)?;
     let crawled = web.crawled();
     let count = number(crawled.len());
     let held_out = (count / HELD_OUT_ONE_IN).max(1);
     let mut draws = Vec::new();
     for at in 0..request.draws {
         start_stage(&format!("hold out, {} of {}", at + 1, request.draws));
-        draws.push(evaluator.observe_draw(&crawled, request.rng_seed, at, watch)?);
+        draws.push(evaluator.observe_draw(contenders, &crawled, stream, at, watch)?);
     }
     let history = match &since {
         Some((_, pages)) => {
             start_stage("select at an earlier batch");
-            Some(evaluator.observe(pages, request.rng_seed, watch)?)
+            Some(evaluator.observe(contenders, pages, request.rng_seed, watch)?)
         }
         None => None,
     };
@@ -356,7 +363,7 @@ struct Observations<'a> {
 
 impl Observations<'_> {
     fn lists(&self) -> Vec<ComparedList> {
-        let by_measure = |figures: &Figures| figures.by(self.measure);
+        let by_measure = |figures: &Figures| figures.all.by(self.measure);
         let by_value = |figures: &Figures| figures.all.value;
         let mut lists = Vec::new();
         for (k, &seeds) in self.grid.seeds.iter().enumerate() {
@@ -442,7 +449,7 @@ impl Observations<'_> {
                 difference.mean > margin
             })
         };
-        let figure = |figures: &Figures| figures.by(self.measure);
+        let figure = |figures: &Figures| figures.all.by(self.measure);
         let all = self.figures_with_baselines(at, k, n, &figure);
         Some(all.iter().all(is_above))
     }

@@ -24,7 +24,7 @@ use seedbank_algorithms::cover::{
     self, Choice, Seats, Share, Site, apportion, order_by_score, pagerank_weight, random_order,
     select_chosen, value_weight,
 };
-use seedbank_algorithms::crawl_limits::CrawlLimits;
+use seedbank_algorithms::crawl_limits::Crawls;
 use seedbank_algorithms::evaluate::harmonic;
 use seedbank_algorithms::graph::{NONE, number};
 use seedbank_algorithms::watch::Watch;
@@ -219,6 +219,9 @@ fn seats(held_out: &HeldOutWeb<'_>, sites: &[HeldOutSite<'_>], choice: &Choice) 
     apportion(total, &weights)
 }
 
+/// Number of searches after which a bound on the other pages is looked at.
+const SEARCHES: usize = 256;
+
 /// Measures that order the lists of baselines. Their candidates are the possible seeds of plans
 /// over the web.
 pub(super) struct BaselineOrders<'a> {
@@ -304,11 +307,70 @@ impl<'a> BaselineOrders<'a> {
                 };
                 first(by_number(&net), 3)
             }
+            Baseline::NetReach => self.net_reach(seeds),
             Baseline::SitePagerank => first(by_rank(&self.held_out.pagerank, all), 1),
             Baseline::SiteOutDegree => first(by_number(&out_degree), 1),
             Baseline::HomePages => self.home_pages(seeds),
             Baseline::CommonCrawl => self.common_crawl(seeds, stream),
         }
+    }
+
+    /// Returns the page of each site with the most crawled pages within two links, less .3 times all pages within two
+    /// links. Pages are searched from in the order of a bound, until no other page can be better than the last seed.
+    fn net_reach(&self, seeds: usize) -> Vec<u32> {
+        let links = |page: u32| self.held_out.successors.list(page);
+        let worth = |page: u32| {
+            if self.held_out.crawled[page as usize] {
+                7
+            } else {
+                -3
+            }
+        };
+        let crawled_links: Vec<u64> = (0..number(self.held_out.crawled.len()))
+            .map(|page| links(page).iter().filter(|&&to| worth(to) > 0).count() as u64)
+            .collect();
+        let bound = |page: u32| {
+            let of_targets = links(page).iter().map(|&to| crawled_links[to as usize]);
+            1 + crawled_links[page as usize] + of_targets.sum::<u64>()
+        };
+        let mut order: Vec<(u64, u32)> = Vec::with_capacity(self.candidates.len());
+        order.extend(self.candidates.iter().map(|&page| (bound(page), page)));
+        order.sort_unstable_by_key(|&(bound, page)| (Reverse(bound), page));
+        let mut met_by = vec![NONE; self.held_out.crawled.len()];
+        let mut best: HashMap<u32, (i64, Reverse<u32>)> = HashMap::new();
+        for (at, &(bound, page)) in order.iter().enumerate() {
+            if at % SEARCHES == 0 && best.len() >= seeds {
+                let mut scores: Vec<i64> = best.values().map(|of| of.0).collect();
+                scores.sort_unstable_by_key(|score| Reverse(*score));
+                let last = seeds.checked_sub(1).map_or(i64::MAX, |last| scores[last]);
+                if i128::from(last) > 7 * i128::from(bound) {
+                    break;
+                }
+            }
+            let mut score = 0;
+            let mut meet = |to: u32| {
+                if std::mem::replace(&mut met_by[to as usize], page) != page {
+                    score += worth(to);
+                }
+            };
+            meet(page);
+            for &target in links(page) {
+                meet(target);
+                for &to in links(target) {
+                    meet(to);
+                }
+            }
+            let of_site = best
+                .entry(self.held_out.site_of(page))
+                .or_insert((i64::MIN, Reverse(page)));
+            *of_site = (*of_site).max((score, Reverse(page)));
+        }
+        let mut list: Vec<(i64, Reverse<u32>)> = best.into_values().collect();
+        list.sort_unstable_by_key(|of| Reverse(*of));
+        list.into_iter()
+            .take(seeds)
+            .map(|(_, Reverse(page))| page)
+            .collect()
     }
 
     /// Returns the shortest URL of each of the sites with the most crawled pages; ties go to the
@@ -436,12 +498,11 @@ impl Contender {
     }
 
     /// Returns a plan for every goal and for every other method, with these values of pages, those with a budget for
-    /// a crawl with these limits. The goals discovery and importance have their own values.
-    pub(super) fn plans(value: &PlanOptions, limits: CrawlLimits) -> Vec<Self> {
+    /// this crawl. The goals discovery and importance have their own values.
+    pub(super) fn plans(value: &PlanOptions, crawls: Crawls) -> Vec<Self> {
         let plan = |list: &str, options: PlanOptions| {
             let mut options = new_plan(options);
-            let has_limits = limits != CrawlLimits::default();
-            options.crawl = options.budget.and(has_limits.then_some(limits));
+            options.crawl = options.budget.map(|_| crawls);
             // As a refresh tunes, but not longer on a web with more links: plans are tuned each time that pages are
             // held out.
             options.tune_visits = options.budget.map(|_| TUNE_VISITS);
@@ -486,6 +547,14 @@ impl Contender {
             plans.push(plan(&format!("{} per site", method.name()), options));
         }
         plans
+    }
+
+    /// Returns whether the list depends on harmonic centralities.
+    pub(super) const fn needs_harmonic(&self) -> bool {
+        matches!(
+            self.source,
+            ListSource::Baseline(Baseline::Harmonic | Baseline::CommonCrawl)
+        )
     }
 
     pub(super) fn kind(&self) -> ListKind {
@@ -572,7 +641,6 @@ pub(super) struct Constraints {
     /// By page: whether it may be a seed.
     pub(super) allowed: Vec<bool>,
     pins: Vec<u32>,
-    max_per_site: Option<u32>,
     max_per_domain: Option<u32>,
     /// By site.
     domains: Vec<u32>,
@@ -610,7 +678,6 @@ impl Constraints {
         Ok(Some(Self {
             allowed,
             pins: web.numbers(&rules.pins.pages)?,
-            max_per_site: policy.max_per_site,
             max_per_domain: policy.max_per_domain,
             domains: web
                 .sites
@@ -634,16 +701,12 @@ impl Constraints {
         let pins = self.pins.iter().map(|&pin| remaining[pin as usize]);
         let is_crawled = |at: &u32| *at != NONE && held_out.crawled[*at as usize];
         let pages = || 0..number(held_out.pages.len());
-        let per_site = self.max_per_site.map(|most| Cap {
-            group: held_out.site_numbers(),
-            most,
-        });
         let domain = |page: u32| self.domains[held_out.site_of(page) as usize];
         let per_domain = self.max_per_domain.map(|most| Cap {
             group: pages().map(domain).collect(),
             most,
         });
-        let caps = per_site.into_iter().chain(per_domain).collect();
+        let caps = per_domain.into_iter().collect();
         graph
             .with_constraints(pins.filter(is_crawled).collect(), caps)
             .map_err(web_graph_error)

@@ -1,6 +1,7 @@
 //! Lists selected with pages held out equal those of a bank without their records.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::*;
@@ -32,7 +33,7 @@ fn plans() -> Vec<PlanOptions> {
         value_known: Some("0.25".parse().unwrap()),
         ..PlanOptions::default()
     };
-    let mut plans: Vec<PlanOptions> = Contender::plans(&value, CrawlLimits::default())
+    let mut plans: Vec<PlanOptions> = Contender::plans(&value, Crawls::default())
         .iter()
         .filter_map(|contender| contender.parameters(12, 60))
         .collect();
@@ -108,6 +109,40 @@ fn chosen(
     list.into_iter().map(url).collect()
 }
 
+/// The bound on pages that were not searched from yet ends no search too early.
+#[test]
+fn net_reach_has_the_best_pages_of_all_sites() {
+    let folder = scratch();
+    let text = day_text(&SynthOptions::new(1_500), 0).unwrap();
+    let whole = bank(folder.path(), "whole", &text);
+    let views = Views::open(&whole).unwrap();
+    let web = BankWeb::load(&views.reader, views.naming.sites, &Unwatched).unwrap();
+    let left = HeldOutWeb::new(&web, &vec![false; web.of.len()], &Unwatched).unwrap();
+    let links = |page: u32| left.successors.list(page).iter().copied();
+    let mut best: BTreeMap<u32, (i64, Reverse<u32>)> = BTreeMap::new();
+    for page in left.candidates() {
+        let mut reached = BTreeSet::from([page]);
+        reached.extend(links(page).chain(links(page).flat_map(links)));
+        let worth = |to: &u32| if left.crawled[*to as usize] { 7 } else { -3 };
+        let score = reached.iter().map(worth).sum();
+        let of_site = best
+            .entry(left.site_of(page))
+            .or_insert((i64::MIN, Reverse(page)));
+        *of_site = (score, Reverse(page)).max(*of_site);
+    }
+    let mut list: Vec<(i64, Reverse<u32>)> = best.into_values().collect();
+    list.sort_unstable_by_key(|of| Reverse(*of));
+    let orders = select::BaselineOrders::new(&left, 0, 0, &Unwatched).unwrap();
+    for seeds in [0, 1, 5, 20, list.len() + 1] {
+        let wanted: Vec<u32> = list
+            .iter()
+            .take(seeds)
+            .map(|(_, Reverse(page))| *page)
+            .collect();
+        assert_eq!(orders.list(Baseline::NetReach, seeds, 0), wanted);
+    }
+}
+
 #[test]
 fn lists_are_those_of_a_bank_that_never_fetched_what_is_held_out() {
     let folder = scratch();
@@ -179,8 +214,8 @@ fn a_plan_is_evaluated_by_lists_selected_without_held_out_pages() {
         (comparison.seeds, comparison.budgets),
         (vec![2, 5], vec![20, 100])
     );
-    let all = Contender::plans(&PlanOptions::default(), CrawlLimits::default()).len()
-        + Baseline::ALL.len();
+    let all =
+        Contender::plans(&PlanOptions::default(), Crawls::default()).len() + Baseline::ALL.len();
     assert_eq!(comparison.lists.len(), 4 * all);
     let crawled = found.state.crawled;
     assert_eq!(comparison.held_out, crawled / 10);
@@ -233,6 +268,7 @@ fn pages_crawled_since_a_batch_are_held_out() {
         seeds: vec![1],
         budgets: vec![3],
         draws: 0,
+        crawl: Some(Crawls::default()),
         value: PlanOptions {
             value_by: Some(ValueBy::Weights),
             ..PlanOptions::default()

@@ -2,13 +2,16 @@
 
 use std::cmp::Ordering;
 use std::fmt::Write;
+use std::iter;
+use std::rc::Rc;
 
+use super::HELD_OUT;
 use super::answers::{Baseline, ComparedList, GatheredView, ListKind, Recommended};
 use super::evaluator::{Evaluator, Figures, Grid};
 use super::held_out::BankWeb;
-use super::select::{Constraints, Contender, worth};
+use super::select::{Constraints, Contender, ListSource, worth};
 use crate::engine::evaluate::answers::Claim;
-use crate::engine::plan::{HeldOutVerdict, Measure, PlanOptions};
+use crate::engine::plan::{Compared, Crawls, HeldOutVerdict, ListFigures, Measure, PlanOptions};
 use crate::engine::refresh::Judged;
 use crate::engine::{EngineError, naming};
 use seedbank_algorithms::cover::global::MIN_CRAWLED_TO_HOLD_OUT;
@@ -253,9 +256,9 @@ const MIN_SOURCES: usize = 64;
 /// Compares a plan with the baselines on the current state. Returns `None` if too few pages are crawled to
 /// hold some out.
 ///
-/// The pages held out are those of [`evaluate_list`](super::evaluate_list), and others than those by which the
-/// plan was tuned. Policies apply to the lists of plans over the web, without the limit on changes, and not to
-/// the baselines.
+/// After tuning, the draws are those of tuning, each with the setting that the other draws choose: so the error includes the
+/// choice of settings. Otherwise they are those of [`evaluate_list`](super::evaluate_list). Policies apply to the lists of
+/// plans over the web, without the limit on changes, and not to the baselines.
 ///
 /// Cost: the whole graph is loaded, and PageRanks and harmonic centralities are measured once for each
 /// draw. Memory: that of a plan over the web, twice.
@@ -269,6 +272,7 @@ pub(crate) fn judge(
         seeds,
         budget,
         draws,
+        settings,
         ..
     } = *judged;
     let web = BankWeb::load(store, naming(&store.settings()?)?.sites, watch)?;
@@ -277,14 +281,13 @@ pub(crate) fn judge(
         return Ok(None);
     }
     let constraints = Constraints::new(store, &web, judged.policy, watch)?;
-    // The list itself is not needed, since pages are always held out.
-    let mut contenders = vec![Contender::selected(
-        "",
-        plan.clone(),
-        Vec::new(),
-        constraints,
-    )];
-    contenders.extend(Contender::baselines());
+    let constraints = constraints.map(Rc::new);
+    let of_plan = |plan: PlanOptions| Contender {
+        list: String::new(),
+        // With pages held out, the list is selected without them.
+        source: ListSource::Selected(Box::new(plan), Vec::new()),
+        constraints: constraints.clone(),
+    };
     let grid = Grid {
         seeds: vec![seeds],
         budgets: vec![budget],
@@ -294,53 +297,117 @@ pub(crate) fn judge(
     let draws = draws.min(fewer_draws.max(MIN_DRAWS));
     let sources = (HARMONIC_VISITS / links).clamp(MIN_SOURCES, MAX_SOURCES);
     let worth = worth(&plan.value_parameters())?;
-    let evaluator = Evaluator::new(&web, &worth, &contenders, &grid, watch)?
+    let crawl = plan.crawl.unwrap_or_default();
+    let evaluator = Evaluator::new(&web, &worth, &grid, watch)?
         .with_sources(sources)
-        .with_limits(plan.crawl.unwrap_or_default())
-        .with_duplicates(plan.duplicates.unwrap_or_default());
+        .with_crawls(crawl)
+        .with_duplicates(plan.duplicates.unwrap_or_default())
+        .for_verdict();
     let measure = Measure::of_goal(plan.goal, plan.duplicates);
     let rng_seed = plan.rng_seed.unwrap_or(0);
-    // The figures of every contender, by draw.
-    let mut figures: Vec<Vec<f64>> = vec![Vec::new(); contenders.len()];
+    let stream = if settings.is_empty() { HELD_OUT } else { TUNE };
+    // By draw, the figures of the plan and of every baseline.
+    let mut figures: Vec<Vec<Figures>> = Vec::new();
     for at in 0..draws {
         watch.stage(&format!("judge, {} of {draws}", at + 1), None);
-        let observed = evaluator.observe_draw(&crawled, rng_seed, at, watch)?;
-        for (contender, figures) in figures.iter_mut().enumerate() {
-            figures.push(Figures::mean(observed.figures(contender, 0, 0)).by(measure));
-        }
+        let setting = settings.get(at as usize);
+        let plan = setting.map_or_else(|| plan.clone(), |setting| plan.clone().with(*setting));
+        let contenders: Vec<Contender> = iter::once(of_plan(plan))
+            .chain(Contender::baselines())
+            .collect();
+        let stream = (stream, rng_seed);
+        let observed = evaluator.observe_draw(&contenders, &crawled, stream, at, watch)?;
+        let mean = |contender| Figures::mean(observed.figures(contender, 0, 0));
+        figures.push((0..contenders.len()).map(mean).collect());
     }
-    let (own, baselines) = figures.split_at(1);
-    let sum = |figures: &Vec<f64>| figures.iter().sum::<f64>();
-    let named = Baseline::ALL.into_iter().zip(baselines);
-    assert!(
-        contenders[1..]
-            .iter()
-            .all(|of| of.kind() == ListKind::Baseline)
-    );
-    // The first of equals.
-    let best = named
-        .rev()
-        .max_by(|(_, a), (_, b)| sum(a).total_cmp(&sum(b)));
-    let (Some(own), Some((baseline, best))) = (own.first(), best) else {
+    let by = |figure: &dyn Fn(&Figures) -> Option<f64>| compared(&figures, figure);
+    let Some(of_crawl) = by(&|figures| Some(figures.all.by(measure))) else {
         return Ok(None);
     };
-    let (Some(found), Some(baseline_found)) = (Estimate::mean_of(own), Estimate::mean_of(best))
-    else {
-        return Ok(None);
-    };
-    let pairs: Vec<(f64, f64)> = own.iter().copied().zip(best.iter().copied()).collect();
+    let is_breadth_first = crawl == Crawls::default();
+    let breadth_first = |figures: &Figures| Some(figures.breadth_first.by(measure));
+    let mut list = None;
+    // With everything known, nothing is seen for the first time.
+    if measure != Measure::Discovered {
+        let given = ListSource::Given(web.numbers(judged.list)?);
+        let baseline = of_crawl.baseline.as_str();
+        let by = (measure, rng_seed);
+        list = Some(of_lists(&evaluator, given, baseline, by, watch)?);
+    }
+    let Compared {
+        found,
+        baseline,
+        baseline_found,
+        times_best_baseline,
+    } = of_crawl;
     Ok(Some(HeldOutVerdict {
         batch: store.counters()?.batch,
         age_batches: 0,
         seeds,
         budget,
+        crawl,
         draws,
         measure,
+        list,
         found,
-        baseline: baseline.name().to_owned(),
+        baseline,
         baseline_found,
-        times_best_baseline: Estimate::ratio_of_means(&pairs),
+        times_best_baseline,
+        new: by(&|figures| figures.all.new_by(measure)),
+        breadth_first: (!is_breadth_first).then(|| by(&breadth_first)).flatten(),
     }))
+}
+
+/// The random stream of the draws of tuning.
+const TUNE: &str = "tune";
+
+/// Compares the first contender of each draw with the others, which are the baselines, by one figure; `None` if there is none.
+fn compared(draws: &[Vec<Figures>], figure: &dyn Fn(&Figures) -> Option<f64>) -> Option<Compared> {
+    let of = |contender: usize| -> Option<Vec<f64>> {
+        draws.iter().map(|of| figure(of.get(contender)?)).collect()
+    };
+    let own = of(0)?;
+    let baselines = Baseline::ALL.into_iter().zip(1..);
+    let baselines = baselines.filter_map(|(baseline, at)| Some((baseline, of(at)?)));
+    let sum = |figures: &[f64]| figures.iter().sum::<f64>();
+    // The first of equals.
+    let all: Vec<(Baseline, Vec<f64>)> = baselines.collect();
+    let best = all.into_iter().rev();
+    let (baseline, best) = best.max_by(|(_, a), (_, b)| sum(a).total_cmp(&sum(b)))?;
+    let pairs: Vec<(f64, f64)> = own.iter().copied().zip(best.iter().copied()).collect();
+    Some(Compared {
+        found: Estimate::mean_of(&own)?,
+        baseline: baseline.name().to_owned(),
+        baseline_found: Estimate::mean_of(&best)?,
+        times_best_baseline: Estimate::ratio_of_means(&pairs),
+    })
+}
+
+/// Returns what crawls find from a list and from that of a baseline, with everything known.
+fn of_lists(
+    evaluator: &Evaluator<'_>,
+    list: ListSource,
+    baseline: &str,
+    (measure, rng_seed): (Measure, u64),
+    watch: &dyn Watch,
+) -> Result<ListFigures, EngineError> {
+    watch.stage("judge the list", None);
+    let given = Contender {
+        list: String::new(),
+        source: list,
+        constraints: None,
+    };
+    let baseline = Contender::baselines().filter(|of| of.list == baseline);
+    let contenders: Vec<Contender> = iter::once(given).chain(baseline).collect();
+    let observed = evaluator.observe(&contenders, &[], rng_seed, watch)?;
+    let found = |contender| {
+        let figures = Figures::mean(observed.figures(contender, 0, 0));
+        figures.all.by(measure)
+    };
+    Ok(ListFigures {
+        found: found(0),
+        baseline_found: found(1),
+    })
 }
 
 #[cfg(test)]

@@ -365,7 +365,7 @@ impl PageLists {
             .with_constraints(pins, caps)
             .map_err(web_graph_error)?;
         let mut graph = graph.with_known(known, self.values_as_known);
-        if choice.crawl.needs_sites() {
+        if choice.needs_sites() {
             graph = graph.with_sites(site_numbers(&self.ids));
         }
         if choice.duplicates == Duplicates::Once {
@@ -419,18 +419,14 @@ fn site_numbers(pages: &[PageId]) -> Vec<u32> {
 /// The number of the domain of each site.
 type SiteDomains = HashMap<SiteId, u32>;
 
-/// Returns the caps of a policy, with the sites and the domains of pages as groups. `domains` is called if there is a cap
-/// on domains.
+/// Returns the caps of a policy, with the domains of pages as groups. `domains` is called if there is a cap on domains.
+/// The cap on sites is one of the choice.
 fn caps(
     pages: &[PageId],
     policy: &Policy,
     domains: impl FnOnce() -> Result<SiteDomains>,
 ) -> Result<Vec<Cap>> {
     let mut caps = Vec::new();
-    if let Some(most) = policy.max_per_site {
-        let group = pages.iter().map(|page| page.site().0).collect();
-        caps.push(Cap { group, most });
-    }
     if let Some(most) = policy.max_per_domain {
         let of_sites = domains()?;
         let group = pages.iter().map(|page| of_sites.get(&page.site()));

@@ -162,7 +162,7 @@ TableGroup = Literal["pages", "links", "history", "refreshes", "bank"]
 """A group of tables, by which `status --sizes` sums sizes up."""
 
 
-TunedParameter = Literal["hops", "fetch-cost", "value-known"]
+TunedParameter = Literal["hops", "fetch-cost", "value-known", "max-per-site"]
 """A parameter of a plan that a refresh tuned."""
 
 
@@ -473,6 +473,19 @@ class ClockDifference(TypedDict):
     """The time of the batch by the clock of the machine, in seconds since 1970 (UTC)."""
     last_fetch: int
     """The time of the last fetch in the bank before the batch, in seconds since 1970 (UTC)."""
+
+
+class Compared(TypedDict):
+    """A figure of a plan and that of the best baseline by this figure."""
+
+    found: Estimate
+    """The figure of the plan."""
+    baseline: str
+    """The name of the best of eleven baselines."""
+    baseline_found: Estimate
+    """The figure of the best baseline."""
+    times_best_baseline: Union[Estimate, None]
+    """The ratio of the two; `null` if the figure of the best baseline is 0."""
 
 
 class ComparedList(TypedDict):
@@ -945,6 +958,9 @@ class DryRun(TypedDict):
     """By cores: cores with a single hub or a single authority."""
     steps: NotRequired[StepsView]
     """By cores within a tolerance: how the steps were obtained."""
+    traps: NotRequired[list[RepeatedContent]]
+    """The likely traps of the bank, if seeds were selected: sites of many pages with hardly any different
+    contents."""
     tuning: NotRequired[TuningView]
     """Over the web: results of the search for hops, a fetch cost and a value of known pages, if this refresh ran
     one."""
@@ -1634,18 +1650,27 @@ class HeldOutVerdict(TypedDict):
     """Number of seeds requested."""
     budget: int
     """Number of pages that the crawl fetches."""
+    crawl: Crawls
+    """The crawl. Figures of several are their geometric means."""
     draws: int
     """Number of times that pages were held out."""
     measure: Measure
     """The figure that is compared."""
+    list: Union[ListFigures, None]
+    """The figures of the list itself and of the best baseline's list, with everything known; `null` by goal
+    discovery, and in verdicts of earlier versions."""
     found: Estimate
     """The figure of the plan."""
     baseline: str
-    """The name of the best of ten baselines."""
+    """The name of the best of eleven baselines."""
     baseline_found: Estimate
     """The figure of the best baseline."""
     times_best_baseline: Union[Estimate, None]
     """The ratio of the two; `null` if the figure of the best baseline is 0."""
+    new: Union[Compared, None]
+    """The part of the figures that was held out; `null` if the figure has none."""
+    breadth_first: Union[Compared, None]
+    """The figures in a breadth-first crawl without limits; `null` if the crawl is one."""
 
 
 class History(TypedDict):
@@ -1884,6 +1909,15 @@ class ListCounts(TypedDict):
     """Cores: pages that are linked with a core and were not added."""
     not_covered: int
     """All other pages in the bank."""
+
+
+class ListFigures(TypedDict):
+    """What crawls from two lists find."""
+
+    found: float
+    """The figure of the list."""
+    baseline_found: float
+    """The figure of the list of the best baseline."""
 
 
 class ListRelationCovered(TypedDict):
@@ -2817,7 +2851,7 @@ PlanOptions = TypedDict("PlanOptions", {
     "budget": "NotRequired[int]",
     "core-size": "NotRequired[int]",
     "covered": "NotRequired[Covered]",
-    "crawl": "NotRequired[CrawlLimits]",
+    "crawl": "NotRequired[Crawls]",
     "density": "NotRequired[float]",
     "depth": "NotRequired[int]",
     "duplicates": "NotRequired[Duplicates]",
@@ -3119,6 +3153,9 @@ class RefreshReport(TypedDict):
     """By cores: cores with a single hub or a single authority."""
     steps: NotRequired[StepsView]
     """By cores within a tolerance: how the steps were obtained."""
+    traps: NotRequired[list[RepeatedContent]]
+    """The likely traps of the bank, if seeds were selected: sites of many pages with hardly any different
+    contents."""
     tuning: NotRequired[TuningView]
     """Over the web: results of the search for hops, a fetch cost and a value of known pages, if this refresh ran
     one."""
@@ -3196,6 +3233,22 @@ class RejectedPin(TypedDict):
     """The URL as in the list."""
     why: PinRejection
     """Why it is not a seed."""
+
+
+class RepeatedContent(TypedDict):
+    """A site on which one content is on more than 20 pages."""
+
+    site: str
+    """Name of the site."""
+    pages: int
+    """Number of crawled pages with its most frequent digest."""
+    with_digest: int
+    """Number of crawled pages with a digest."""
+    distinct: int
+    """Number of their distinct digests."""
+    trap: bool
+    """Whether the site is a likely trap: at least 100 crawled pages have a digest, and at most a twentieth as
+    many digests are distinct."""
 
 
 class RepeatedDigest(TypedDict):
@@ -3623,6 +3676,10 @@ class SiteFacts(TypedDict):
     """Sites that link to the examined pages."""
     digests: SiteDigests
     """Content digests shared by several of its pages."""
+    repeating: int
+    """Number of examined pages whose paths repeat themselves, as those of traps do."""
+    shapes: list[UrlShape]
+    """The shapes of URLs of the most examined pages, at most as many as digests."""
     examined: int
     """Number of pages examined, the first in URL order."""
     complete: bool
@@ -3916,6 +3973,9 @@ class Status(TypedDict):
     """Number of databases of a cluster bank; `null` for a bank in one database."""
     refused: NotRequired[RefusedBatch]
     """Last refused batch; `null` if no batch was refused, or if a batch with its name was accepted later."""
+    repeated: NotRequired[list[RepeatedContent]]
+    """Sites on which one content is on more than 20 pages, such as a page to log in; at most 20, those with the
+    most copies first."""
     undo: NotRequired[Undoable]
     """Last batch if `undo` can revert it; `null` if not."""
 
@@ -3982,6 +4042,8 @@ class TrialView(TypedDict):
     """Cost of each reached page."""
     value_known: float
     """Value of a page that is known only from links."""
+    max_per_site: Union[int, None]
+    """Maximum number of seeds of a site; `null` for no limit."""
     seeds: int
     """Number of seeds in the list, on the first draw."""
     fetched: int
@@ -4017,7 +4079,8 @@ class TuningRecord(TypedDict):
 
 
 class TuningView(TypedDict):
-    """Results of the search for hops, a fetch cost and a value of known pages for a budget."""
+    """Results of the search for hops, a fetch cost, a value of known pages and a limit of the seeds of a site for
+    a budget."""
 
     budget: int
     """Number of pages that the crawl will fetch."""
@@ -4027,10 +4090,12 @@ class TuningView(TypedDict):
     """The chosen fetch cost, which becomes the plan's."""
     value_known: float
     """The chosen value of known pages, which becomes the plan's."""
+    max_per_site: Union[int, None]
+    """The chosen limit of the seeds of a site, which becomes the plan's; `null` for no limit."""
     draws: int
     """Number of times that pages were held out; 0 if settings were compared by known pages."""
     trials: list[TrialView]
-    """The settings that were tried, ordered by hops, fetch cost and value of known pages."""
+    """The settings that were tried, ordered by hops, fetch cost, value of known pages and limit."""
     left_out: list[int]
     """Numbers of hops that were not tried: one pass would take more than a 32nd of the page visits that `tune-
     visits` allows."""
@@ -4067,6 +4132,15 @@ class UnknownFields(TypedDict):
     """The number of occurrences of each of at most 16 names."""
     others: int
     """Occurrences of other names. If 0, the counts in `names` are exact."""
+
+
+class UrlShape(TypedDict):
+    """Pages of a site whose URLs differ only in numbers and in values of the query."""
+
+    shape: str
+    """The URLs with numbers as 0, and without the values of the query."""
+    pages: int
+    """Number of pages."""
 
 
 class ValueBreakdown(TypedDict):
@@ -4125,8 +4199,9 @@ class WebValueBreakdown(TypedDict):
     """Value minus cost, in units."""
 
 
-CrawlLimits = str
-"""Limits of a crawl separated by commas, such as `per-site=10%,depth=5`, or `none`."""
+Crawls = str
+"""Limits of a crawl separated by commas, such as `per-site=10%,depth=5`; `none`; or `panel`, for several
+crawls."""
 
 
 Explanation = Union[ExplanationCoresCoreSeed, ExplanationCoresCoreMember, ExplanationCoresNearCore, ExplanationCoresNoCore, ExplanationCoresNoInterSiteLinks, ExplanationCoverSeed, ExplanationCovered, ExplanationUncovered, ExplanationNoSeats, ExplanationWebSeed, ExplanationReached, ExplanationRepresented, ExplanationUnreached, ExplanationIneligible, ExplanationNotYetKnown]
@@ -4189,12 +4264,13 @@ class PlanParameters(TypedDict, total=False):
     """Complete a core at this number of pages instead of by density. Range: at least 2."""
     covered: Covered | None
     """For max-weight and max-scc: what happens to pages that a seed covers. Default: zero."""
-    crawl: CrawlLimits | None
-    """With `budget`: limits of the crawl, separated by commas: `per-site=N`, the maximum number of pages of a
-    site; `depth=D`, of links from a seed; `sites-at-once=N` and `rounds=N`, one page of each of so many sites in
-    each round; `round=N,per-site-round=N`; `duration=6h,delay=10s`; `fail=P%`; `enter=seeds`. N may be P% of
-    `budget`. Or a crawler: heritrix, nutch, scrapy, browsertrix; `none` removes the limits. Tuning and the
-    verdict simulate this crawl."""
+    crawl: Crawls | None
+    """With `budget`: the crawl that tuning and the verdict simulate, as limits separated by commas: `per-site=N`,
+    the most pages of a site; `depth=N`, the most links from a seed; `sites-at-once=N`, the most sites in a round,
+    which fetches one page of each; `rounds=N`; `round=N,per-site-round=N`; `duration=6h,delay=10s`; `fail=P%`;
+    `enter=seeds`. N may be P% of `budget`. Or a crawler: heritrix, nutch, scrapy or browsertrix. `none` is
+    breadth-first without limits. `panel`, the default of goals: five crawls, for a list that is good for most
+    crawlers."""
     density: float | None
     """The percentage of possible links from a core's hubs to its authorities that must exist. Default: 100."""
     depth: int | None
@@ -4205,8 +4281,8 @@ class PlanParameters(TypedDict, total=False):
     a digest count each. Default: each; once for a new plan with a budget and goal coverage or discovery."""
     exclude: str | PathLike[str] | Iterable[str] | None
     """Pages that are never seeds: a file with one site (`.example.org` includes subdomains), URL prefix, shape
-    (`*.pdf`) or expression (`re:...`) per line; `@media` stands for documents, images and archives; `none`
-    removes the list."""
+    (`*.pdf`) or expression (`re:...`) per line; `@media` stands for documents, images and archives, `@traps` for
+    paths that repeat themselves; `none` removes the list."""
     exclude_from_graph: str | PathLike[str] | Iterable[str] | None
     """Pages excluded from the graph, and so from being seeds; a file as for `exclude`."""
     fetch_cost: float | None
@@ -4244,7 +4320,7 @@ class PlanParameters(TypedDict, total=False):
     max_per_domain: Limit | None
     """Maximum number of seeds of a registrable domain with all its subdomains; `none` removes the limit."""
     max_per_site: Limit | None
-    """Maximum number of seeds of a site; `none` removes the limit."""
+    """Maximum number of seeds of a site; `none` removes the limit. Default: none, or tuned for the budget."""
     method: Method | None
     """How seeds are selected. Default: that of the goal."""
     min_authorities: int | None
