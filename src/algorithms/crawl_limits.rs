@@ -104,8 +104,8 @@ impl Default for Crawls {
 }
 
 impl Crawls {
-    /// The crawls that stand for those of most crawlers: breadth-first; at most a tenth and at most a fiftieth of the fetches
-    /// from each site; a polite crawl that ends in time, in rounds of one page of each of 50 sites; and that of Nutch.
+    /// Crawls as most crawlers make them: breadth-first; with at most a tenth of the fetches from each site; with at most a
+    /// fiftieth; polite, in rounds of one page of each of 50 sites, and ending in time; and as Nutch.
     pub const PANEL: [CrawlLimits; 5] = [
         CrawlLimits::NONE,
         CrawlLimits {

@@ -13,8 +13,8 @@ use crate::engine::plan::{
 };
 use crate::engine::policy::{PinRejection, RejectionReason};
 use crate::engine::query::{
-    Cause, DiffSummary, FailingPages, Failures, FetchOrigin, PageState, PageYield, RepeatedContent,
-    SeedChange, SeedCounts, SeedDiff,
+    Cause, DiffSummary, FailingPages, Failures, FetchOrigin, MirroredHosts, PageState, PageYield,
+    RepeatedContent, SeedChange, SeedCounts, SeedDiff,
 };
 use crate::engine::refresh::{PolicyView, Proof, RefreshView, Shortage, ShortageReason, Stars};
 use seedbank_algorithms::evaluate::Estimate;
@@ -342,10 +342,10 @@ pub fn write_shortage(text: &mut String, short: Shortage, found: u32) {
     );
 }
 
-/// Formats a verdict as a sentence, for a list that was judged now.
+/// Formats what crawls find from a list and from the best simple one.
 ///
 /// ```text
-/// test: from this list a crawl of 5,000 fetches finds 3,723 different pages; the best simple list, net-out-degree, finds 2,464
+/// from this list a crawl of 5,000 fetches finds 3,723 different pages; the best simple list, net-out-degree, finds 2,464
 /// ```
 #[must_use]
 pub fn verdict_sentence(verdict: &HeldOutVerdict) -> String {
@@ -465,7 +465,24 @@ pub fn repeated_content(repeated: &RepeatedContent) -> String {
     )
 }
 
-/// Formats a tuned limit of the seeds of a site as a flag with a space before it, or as nothing if there is none.
+/// Formats mirrored hosts, such as `http://www.a.example/ has the pages of http://a.example/ (1,935 with the same content, 2 with
+/// another one; 120 pages that are not crawled yet are taken for those of the other)`.
+#[must_use]
+pub fn mirrored_hosts(of: &MirroredHosts) -> String {
+    let different = match of.different {
+        0 => String::new(),
+        different => format!(", {} with another one", thousands(different)),
+    };
+    format!(
+        "{} has the pages of {} ({} with the same content{different}; {} not crawled yet are taken for those of the other)",
+        escape_controls(&of.mirror),
+        escape_controls(&of.host),
+        thousands(of.equal),
+        thousands(of.taken)
+    )
+}
+
+/// Formats the most seeds of a site as a flag after a space, such as ` --max-per-site 3`; nothing without a limit.
 #[must_use]
 pub fn site_limit_flag(limit: Option<u32>) -> String {
     limit.map_or_else(String::new, |most| format!(" --max-per-site {most}"))

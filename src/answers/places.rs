@@ -2,7 +2,9 @@
 
 use super::explain::site_in_plan;
 use super::facts::{Facts, Line};
-use super::phrases::{failed_fetches, failing_pages, fetch_origin, page_yield, state_name};
+use super::phrases::{
+    failed_fetches, failing_pages, fetch_origin, mirrored_hosts, page_yield, state_name,
+};
 use super::sentence::page_reason;
 use crate::engine::query::{
     AliasView, AttributeSource, CanonicalEvidence, LinkDirection, LinkedPages, LinksBySite,
@@ -313,6 +315,9 @@ pub fn site_facts(facts: &SiteFacts) -> Facts {
     site_links(&mut lines, "linked from", &facts.linked_from);
     digests(&mut lines, facts);
     shapes(&mut lines, facts);
+    for mirrored in &facts.mirrored {
+        lines.add(mirrored_hosts(mirrored));
+    }
     if facts.plans.is_empty() {
         lines.add("no plan has been refreshed yet");
     }

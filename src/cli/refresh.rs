@@ -598,6 +598,18 @@ pub(super) fn refresh_text(
             escape_controls(&trap.site)
         );
     }
+    let shown = if verbose { usize::MAX } else { 1 };
+    for mirrored in report.mirrored.iter().take(shown) {
+        append_line!(text, "{}", answers::mirrored_hosts(mirrored));
+    }
+    if report.mirrored.len() > shown {
+        let more = report.mirrored.len() - shown;
+        append_line!(
+            text,
+            "{} of mirrored hosts (-v names them)",
+            counted(more, "more pair")
+        );
+    }
     if let Some(tuning) = &report.tuning {
         text.push_str(&tuning_text(tuning, stored));
     }

@@ -36,37 +36,30 @@ pub struct RepeatedContent {
     pub trap: bool,
 }
 
-/// The sites with the most pages whose content another page of the site has.
+/// The sites on which pages have the content of another page of the site, with the number of these pages.
 #[derive(Default)]
-pub(crate) struct MostRepeated(Vec<(u32, Reverse<SiteId>, SiteRecord)>);
+pub(crate) struct MostRepeated(Vec<(Reverse<u32>, SiteId)>);
 
 impl MostRepeated {
     pub(crate) fn add(&mut self, id: SiteId, record: &SiteRecord) {
         let copies = record.with_digest.saturating_sub(record.distinct_digests);
         if copies >= PAGES {
-            self.0.push((copies, Reverse(id), record.clone()));
-            if self.0.len() >= 2 * SITES {
-                self.keep_most();
-            }
+            self.0.push((Reverse(copies), id));
         }
     }
 
-    fn keep_most(&mut self) {
-        self.0
-            .sort_unstable_by_key(|(copies, id, _)| Reverse((*copies, *id)));
-        self.0.truncate(SITES);
-    }
-
-    /// Returns those on which one content is on more than 20 pages, the most copies first. Cost: the digests of these sites.
+    /// Returns those on which one content is on more than 20 pages, the most copies first. Cost: the digests of at most 20
+    /// sites.
     pub(crate) fn find(mut self, store: &Store) -> Result<Vec<RepeatedContent>> {
-        self.keep_most();
+        self.0.sort_unstable();
         let mut found = Vec::new();
-        for (_, Reverse(id), record) in self.0 {
+        for (_, id) in self.0.into_iter().take(SITES) {
             let mut pages = 0;
             for entry in store.scan_under(&tables::DIGESTS, &id.0.to_be_bytes())? {
                 pages = pages.max(entry?.1);
             }
             if pages > PAGES {
+                let record = store.need(&tables::SITES, &id)?;
                 found.push(RepeatedContent {
                     trap: is_trap(&record),
                     pages,

@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 
 use seedbank::engine::ingest::{ColumnNames, Format, Truncated};
+use seedbank::engine::plan::Crawls;
 use seedbank::engine::query::UrlList;
 use seedbank::ingest::parse_timestamp;
 
@@ -84,6 +85,12 @@ pub(crate) fn format(py: Python<'_>, name: &str) -> PyResult<Format> {
 pub(crate) fn columns(py: Python<'_>, text: Option<&str>) -> PyResult<ColumnNames> {
     let columns = text.unwrap_or_default().parse();
     columns.map_err(|error| errors::usage(py, &format!("columns: {error}"), None))
+}
+
+/// Returns the crawl that a text describes.
+pub(crate) fn crawl(py: Python<'_>, text: &str) -> PyResult<Crawls> {
+    let crawl = text.parse();
+    crawl.map_err(|error| errors::usage(py, &format!("crawl: {error}"), None))
 }
 
 /// Returns what to do with truncated inputs.

@@ -28,7 +28,7 @@ impl Evaluate {
 impl Evaluate {
     /// Compares crawls from the seeds of every method and of common baselines.
     #[pyo3(signature = (*, seeds = vec![20, 100], budgets = Vec::new(), draws = 5, rng_seed = 0, plan = None,
-        since = None))]
+        crawl = None, since = None))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn methods<'py>(
         &self,
@@ -38,14 +38,17 @@ impl Evaluate {
         draws: u32,
         rng_seed: u64,
         plan: Option<String>,
+        crawl: Option<&str>,
         since: Option<u32>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let crawl = crawl.map(|text| arguments::crawl(py, text)).transpose()?;
         let request = MethodsRequest {
             seeds,
             budgets,
             draws,
             rng_seed,
             plan,
+            crawl,
             since,
             ..MethodsRequest::default()
         };

@@ -5,23 +5,9 @@ use std::fs;
 use crate::support;
 use crate::support::command::Place;
 use crate::support::warc::{answer, page, record, records, warcinfo};
-use crate::support::wat::{self, Capture, Link, lines, members};
+use crate::support::wat::{self, lines, members};
+use crate::wat::captures;
 use serde_json::json;
-
-fn captures() -> Vec<Capture> {
-    let mut captures = vec![
-        Capture::of("http://a.example/", &["/b", "http://c.example/"]),
-        Capture::answered("http://a.example/moved", 301, Some("/")),
-        Capture::answered("http://a.example/gone", 410, None),
-        Capture::answered("http://a.example/same", 304, None),
-    ];
-    let html = captures[0].html.as_mut().unwrap();
-    html.links.push(Link {
-        rel: Some("nofollow"),
-        ..Link::to("http://ads.example/")
-    });
-    captures
-}
 
 #[test]
 fn a_revisit_in_the_same_file_keeps_the_links() {

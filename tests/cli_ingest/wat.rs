@@ -6,7 +6,8 @@ use crate::support::command::Place;
 use crate::support::wat::{Capture, Link, lines, members, metadata, records};
 use serde_json::{Value, json};
 
-fn captures() -> Vec<Capture> {
+/// Pages with links, and captures without any: a redirect, a gone page and an unchanged one.
+pub fn captures() -> Vec<Capture> {
     let mut captures = vec![
         Capture::of("http://a.example/", &["/b", "http://c.example/"]),
         Capture::answered("http://a.example/moved", 301, Some("/")),

@@ -177,34 +177,14 @@ fn check(graph: &str) {
     assert!(compared >= 6, "{graph}: golden results are missing");
 }
 
-#[test]
-fn a_university_crawl() {
-    check("ku-2017-webir");
-}
-
-#[test]
-fn a_query_graph_about_movies() {
-    check("toronto-movies");
-}
-
-#[test]
-fn a_query_graph_about_cheese() {
-    check("toronto-cheese");
-}
-
-#[test]
-fn pages_that_link_to_an_agency() {
-    check("epa");
-}
-
-#[test]
-fn a_small_university_where_links_run_out() {
-    check("hollins");
-}
-
-#[test]
-fn a_generated_crawl_with_spam() {
-    check("generated");
+real_graphs! {
+    check:
+    a_university_crawl => "ku-2017-webir",
+    a_query_graph_about_movies => "toronto-movies",
+    a_query_graph_about_cheese => "toronto-cheese",
+    pages_that_link_to_an_agency => "epa",
+    a_small_university_where_links_run_out => "hollins",
+    a_generated_crawl_with_spam => "generated",
 }
 
 #[test]

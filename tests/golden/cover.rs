@@ -145,22 +145,10 @@ fn shares_agree(loaded: &Loaded, seats: &serde_json::Map<String, Value>) {
     }
 }
 
-#[test]
-fn a_student_crawl_of_a_university() {
-    agrees("ku-2017-webir");
-}
-
-#[test]
-fn a_generated_crawl_with_spam_and_clicks() {
-    agrees("generated");
-}
-
-#[test]
-fn a_small_university() {
-    agrees("hollins");
-}
-
-#[test]
-fn one_encyclopedia_with_clicks() {
-    agrees("wikispeedia");
+real_graphs! {
+    agrees:
+    a_student_crawl_of_a_university => "ku-2017-webir",
+    a_generated_crawl_with_spam_and_clicks => "generated",
+    a_small_university => "hollins",
+    one_encyclopedia_with_clicks => "wikispeedia",
 }

@@ -12,8 +12,9 @@ use seedbank::engine::evaluate::{
     ComparedList, ComparedWith, CoverageCurve, CoverageRequest, CrawlEvaluation, CrawlRequest,
     DistancesRequest, ListKind, MethodsRequest, SeedList,
 };
-use seedbank::engine::plan::{CoverMethod, Covered, Crawls};
-use seedbank::engine::{PlanOptions, Which};
+use seedbank::engine::plan::{CoverMethod, Covered, Crawls, Goal};
+use seedbank::engine::policy::Limit;
+use seedbank::engine::{PlanOptions, RefreshRequest, Which};
 use serde_json::Value;
 
 fn close(found: f64, wanted: &Value, what: &str) {
@@ -242,17 +243,61 @@ fn greedy_over_the_web_finds_more_per_page_fetched() {
         ..MethodsRequest::default()
     };
     let found = bank.bank.evaluate_methods(&request).unwrap();
-    for (budget, wanted) in [(1_000, 0.95), (5_000, 1.15), (20_000, 1.3)] {
+    for (budget, of_others, of_all) in
+        [(1_000, 0.95, 0.95), (5_000, 1.25, 1.15), (20_000, 1.3, 1.3)]
+    {
         let lists = found.comparison.lists.iter();
         let lists: Vec<_> = lists.filter(|list| list.budget == budget).collect();
         let contents = |list: &ComparedList| list.known.all.contents.mean;
-        let baselines = lists.iter().filter(|l| l.kind == ListKind::Baseline);
-        let best = baselines.map(|list| contents(list)).fold(0.0, f64::max);
         let greedy = lists.iter().find(|l| l.list == "coverage");
-        let times = contents(greedy.unwrap()) / best;
-        assert!(
-            times >= wanted,
-            "{times} times the best baseline at {budget}"
-        );
+        // The net value within two links is the strongest baseline by far.
+        for (wanted, with_reach) in [(of_others, false), (of_all, true)] {
+            let baselines = lists.iter().filter(|list| list.kind == ListKind::Baseline);
+            let baselines = baselines.filter(|list| with_reach || list.list != "net-reach");
+            let best = baselines.map(|list| contents(list)).fold(0.0, f64::max);
+            let times = contents(greedy.unwrap()) / best;
+            assert!(
+                times >= wanted,
+                "{times} times the best baseline at {budget}"
+            );
+        }
+    }
+}
+
+/// The draws by which a list is judged are those of tuning. A score of tuning follows from what the crawls of the verdict find
+/// in all and of the pages held out, where the other draw chooses the same setting.
+#[test]
+fn a_verdict_after_tuning_has_the_draws_of_tuning() {
+    let Some(shared) = shared("a_verdict_after_tuning") else {
+        return;
+    };
+    let bank = TestBank::real(&shared, "epa");
+    let value = |text: &str| Some(text.parse().unwrap());
+    let crawled = bank.bank.status().unwrap().counters.crawled;
+    for budget in [300, 500, 2_000] {
+        let request = RefreshRequest {
+            options: PlanOptions {
+                goal: Some(Goal::Coverage),
+                seeds: Some(20),
+                budget: Some(budget),
+                crawl: Some(Crawls::default()),
+                hops: Some(2),
+                value_known: value("0"),
+                max_per_site: Some(Limit::None),
+                holdouts: Some(2),
+                ..PlanOptions::default()
+            },
+            replace: true,
+            ..RefreshRequest::default()
+        };
+        let report = bank.bank.refresh(&request).unwrap();
+        let (tuning, verdict) = (report.tuning.unwrap(), report.verdict.unwrap());
+        let chosen = tuning.trials.iter().find(|trial| tuning.is_chosen(trial));
+        let new = verdict.new.unwrap().found.mean;
+        let (all, held_out) = (crawled as f64, (crawled / 10) as f64);
+        let stayed = (verdict.found.mean - new) * all / (all - held_out);
+        let score = f64::midpoint(stayed, new * all / held_out);
+        let of_tuning = chosen.unwrap().gathered;
+        assert!((score - of_tuning).abs() < 1e-3, "{score}, {of_tuning}");
     }
 }

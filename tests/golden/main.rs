@@ -10,6 +10,16 @@
     reason = "what is shared here is reachable by nobody outside"
 )]
 
+/// Makes a test for each graph, which passes the name of its folder.
+macro_rules! real_graphs {
+    ($check:ident: $($test:ident => $graph:literal,)+) => {
+        $(#[test]
+        fn $test() {
+            $check($graph);
+        })+
+    };
+}
+
 mod bank;
 mod baselines;
 mod cores;

@@ -35,8 +35,8 @@ Examples:
 /// Each list is selected from everything that is known; `--draws` times with the links, clicks and
 /// digests of a random tenth of the crawled pages held out; and, if the bank has enough history, with
 /// the pages that were first crawled after an early batch held out. All lists are evaluated on the
-/// complete state by simulated crawls (`--crawl`): by default those of `panel`, of which figures are the geometric
-/// means. The output ends with the recommended plans.
+/// complete state by simulated crawls (`--crawl`). By default these are the five of `panel`, and figures are their
+/// geometric means. The output ends with the recommended plans.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct MethodsArgs {

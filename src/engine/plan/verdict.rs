@@ -107,12 +107,11 @@ pub struct Compared {
 }
 
 impl HeldOutVerdict {
-    /// Whether the list finds less than the best baseline, by at least half a per cent; `false` if another list was judged.
+    /// Whether the list finds less than the best baseline; `false` if another list was judged.
     #[must_use]
     pub fn is_loss(&self) -> bool {
         let times = self.times_best_baseline.filter(|_| self.is_of_this_list());
-        // Ratios are printed with two decimals.
-        times.is_some_and(|times| times.mean < 0.995)
+        times.is_some_and(|times| times.mean < 1.0)
     }
 
     /// Whether the list was judged in the state on which it was selected.

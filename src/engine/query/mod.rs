@@ -25,6 +25,7 @@ pub use seedbank_store::records::{CoverStop, PageState};
 
 pub use crate::engine::history::seed_counts::{SeedCounts, SeedPromise};
 pub use crate::engine::repeated_content::RepeatedContent;
+pub use crate::engine::web_graph::MirroredHosts;
 pub use answers::{
     AliasView, BatchSummary, BatchView, ByPolicy, CoreView, CounterView, Evidence, Failures,
     History, PageView, Seed, SuccessorView, Which,

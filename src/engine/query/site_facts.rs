@@ -11,6 +11,7 @@ use super::explain::{SiteInPlan, site_in_plans};
 use super::nearest;
 use super::page_facts::largest;
 use super::views::Views;
+use crate::engine::web_graph::{HostPage, MirroredHosts, OfSite, largest_first};
 use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::cover::Value;
 use seedbank_algorithms::fetch_status::FetchStatus;
@@ -93,6 +94,8 @@ pub struct SiteFacts {
     pub repeating: u64,
     /// The shapes of URLs of the most examined pages, at most as many as digests.
     pub shapes: Vec<UrlShape>,
+    /// Hosts that have the same pages, by the examined ones: at most as many pairs as digests.
+    pub mirrored: Vec<MirroredHosts>,
     /// Number of pages examined, the first in URL order.
     pub examined: u64,
     /// Whether all pages were examined. If not, aliases, unlinked pages, links with other sites and repeated
@@ -250,6 +253,7 @@ impl Bank {
             },
             repeating: pages.repeating,
             shapes: pages.shapes(),
+            mirrored: pages.mirrored(&views, site)?,
             complete,
             plans,
             site: name,
@@ -294,6 +298,10 @@ struct Pages<'a> {
     digests: HashMap<Hash128, DigestPages>,
     repeating: u64,
     shapes: HashMap<String, u64>,
+    /// By scheme, host and port, the number of the host in `of_hosts`.
+    hosts: BTreeMap<String, u32>,
+    /// The examined pages with their states.
+    of_hosts: Vec<(HostPage, PageState, u32)>,
 }
 
 impl<'a> Pages<'a> {
@@ -309,6 +317,8 @@ impl<'a> Pages<'a> {
             digests: HashMap::new(),
             repeating: 0,
             shapes: HashMap::new(),
+            hosts: BTreeMap::new(),
+            of_hosts: Vec::new(),
         }
     }
 
@@ -353,6 +363,10 @@ impl<'a> Pages<'a> {
         let url = ingest::url(self.site, &record.local, self.mode);
         self.repeating += u64::from(ingest::is_repeating(&url));
         *self.shapes.entry(ingest::url_shape(&url)).or_default() += 1;
+        let (next, host) = (self.hosts.len() as u32, &url[..ingest::host_end(&url)]);
+        let host = *self.hosts.entry(host.to_owned()).or_insert(next);
+        let of_host = HostPage::new(host, &url, record.digest);
+        self.of_hosts.push((of_host, record.state, index));
         match record.state {
             PageState::Alias => self.aliases += 1,
             PageState::Unlinked => self.unlinked += 1,
@@ -382,6 +396,42 @@ impl<'a> Pages<'a> {
         shapes.truncate(self.limits.digests);
         let shape = |(shape, pages)| UrlShape { shape, pages };
         shapes.into_iter().map(shape).collect()
+    }
+
+    /// Returns the mirrored hosts, those with most equal contents first.
+    fn mirrored(&mut self, views: &Views, site: SiteId) -> Result<Vec<MirroredHosts>, EngineError> {
+        if self.hosts.len() < 2 {
+            return Ok(Vec::new());
+        }
+        let places: HashMap<u32, u32> = self.of_hosts.iter().map(|of| of.2).zip(0..).collect();
+        let mut redirects = Vec::new();
+        for (_, _, index) in self.of_hosts.iter().filter(|of| of.1 == PageState::Alias) {
+            let to = views.reader.alias(PageId::new(site, *index))?;
+            let to = to.filter(|to| to.site() == site);
+            if let Some(to) = to.and_then(|to| places.get(&to.index())) {
+                redirects.push([places[index], *to]);
+            }
+        }
+        let (names, numbers): (Vec<&str>, Vec<u32>) = self
+            .hosts
+            .iter()
+            .map(|(name, number)| (&**name, *number))
+            .unzip();
+        let by_url: HashMap<u32, u32> = numbers.into_iter().zip(0..).collect();
+        let pages = self.of_hosts.iter().map(|&(mut page, ..)| {
+            page.host = by_url[&page.host];
+            page
+        });
+        let is_crawled = |place: u32| match self.of_hosts[place as usize].1 {
+            PageState::Crawled => Some(true),
+            PageState::Known => Some(false),
+            _ => None,
+        };
+        let found = OfSite::find(&pages.collect::<Vec<_>>(), is_crawled, &redirects);
+        let mut mirrored = found.named(|host| names[host as usize]);
+        mirrored.sort_unstable_by(largest_first);
+        mirrored.truncate(self.limits.digests);
+        Ok(mirrored)
     }
 
     /// Returns the most frequent digests.

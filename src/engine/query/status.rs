@@ -43,7 +43,7 @@ pub struct Status {
     /// Number of sites with at least one known, crawled or gone page.
     pub sites: u64,
     /// Sites on which one content is on more than 20 pages, such as a page to log in; at most 20, those with the most copies
-    /// first.
+    /// first. Empty if they were not counted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repeated: Vec<RepeatedContent>,
     /// Totals, and the last batch and refresh.
@@ -248,7 +248,9 @@ impl Bank {
         for entry in store.scan(&tables::SITES)? {
             let (id, site) = entry?;
             sites += u64::from(site.known + site.crawled + site.gone > 0);
-            repeated.add(id, &site);
+            if with_canonical {
+                repeated.add(id, &site);
+            }
             if let Some((owners, weights)) = &mut weights {
                 weights.add(owners.of_site(id), &site);
             }

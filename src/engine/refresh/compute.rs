@@ -208,6 +208,7 @@ pub(super) fn run(
                 &mut report,
             )?;
             report.bytes_read = bytes_read(reader, processes.as_ref());
+            report.mirrored = run.mirrored().to_vec();
             // A limit of the seeds of a site may have been tuned.
             rules.policy = report.view.parameters.policy()?;
             if rules.policy != Policy::default() {

@@ -11,6 +11,7 @@ use crate::engine::error::PlanError;
 use crate::engine::plan::{HeldOutVerdict, Method, NAME_PATTERN, PlanOptions, TuningRecord};
 use crate::engine::policy::{RejectedPin, RejectionReason};
 use crate::engine::repeated_content::RepeatedContent;
+use crate::engine::web_graph::MirroredHosts;
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cores::Hits;
 use seedbank_algorithms::cover::Value;
@@ -71,6 +72,10 @@ pub struct RefreshReport {
     /// The likely traps of the bank, if seeds were selected: sites of many pages with hardly any different contents.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traps: Vec<RepeatedContent>,
+    /// Of a plan in which contents count once: hosts that have the same pages, at most 20 pairs, those with most equal contents
+    /// first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mirrored: Vec<MirroredHosts>,
     /// By cores: cores with a single hub or a single authority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stars: Option<Stars>,

@@ -2,16 +2,13 @@
 
 use std::cmp::Reverse;
 
-use super::{GhostLists, Group, Numbering, malformed, read_records};
+use super::{GhostLists, Group, HostPages, Numbering, malformed};
 use crate::engine::Result;
-use crate::engine::bank::naming;
 use seedbank_algorithms::cover::global::SharedContent;
-use seedbank_algorithms::graph::{Csr, number};
+use seedbank_algorithms::graph::Csr;
 use seedbank_algorithms::page::PageId;
-use seedbank_algorithms::watch::Watch;
-use seedbank_formats::ingest;
+use seedbank_store::GraphImage;
 use seedbank_store::records::Hash128;
-use seedbank_store::{GraphImage, Store};
 use serde::{Deserialize, Serialize};
 
 /// How suitable a page is to represent its content, the smallest first: pinned pages, those with most in-links, then the
@@ -129,35 +126,23 @@ impl SharedContents {
     }
 }
 
-/// Reads the digests of the crawled pages of a numbering, with the lengths of their URLs, in the order of their numbers.
-///
-/// Cost: that of [`read_records`], if a site has a page with a digest.
+/// Returns the digests of the crawled pages of a numbering, with the lengths of their URLs, in the order of their numbers.
 pub(in crate::engine) fn digests(
-    store: &Store,
     image: &GraphImage,
     numbers: &Numbering,
-    watch: &dyn Watch,
-) -> Result<Vec<(u32, Hash128, u32)>> {
-    if !image
-        .runs()
-        .iter()
-        .any(|run| image.digests(run.site()).1 > 0)
-    {
-        return Ok(Vec::new());
+    read: &HostPages,
+) -> Vec<(u32, Hash128, u32)> {
+    if read.pages.is_empty() {
+        return Vec::new();
     }
-    let mode = naming(&store.settings()?)?.sites;
-    let records = read_records(store, image, watch, |_, site, page| {
-        let length = number(ingest::url(site, &page.local, mode).len());
-        page.digest.map(|digest| (digest, length))
-    })?;
     let crawled = (0..)
         .zip(&numbers.slots)
         .filter(|(_, slot)| image.is_crawled(**slot));
-    let read = crawled.filter_map(|(page, &slot)| {
-        let (digest, length) = records[slot as usize]?;
-        Some((page, digest, length))
+    let digests = crawled.filter_map(|(page, &slot)| {
+        let of = read.pages[slot as usize];
+        Some((page, of.digest?, of.url_length))
     });
-    Ok(read.collect())
+    digests.collect()
 }
 
 /// Returns the number of pages that link to each page, those of other processes included. All processes call it at the

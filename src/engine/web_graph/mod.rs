@@ -1,9 +1,10 @@
 //! The graph of the whole web: loads the graph image, and numbers pages for algorithms.
 //!
 //! In a cluster bank, each process can load the share of its own sites; `processes` has their messages and common numbers. `contents`
-//! finds pages with equal digests.
+//! finds pages with equal digests, `mirrored_hosts` hosts that have the same pages.
 
 mod contents;
+mod mirrored_hosts;
 mod processes;
 
 use std::ops::Range;
@@ -23,6 +24,8 @@ use seedbank_store::records::PageRecord;
 use seedbank_store::{GraphImage, ImageLinks, Store, StoreError, tables};
 
 pub(super) use contents::{Digested, SharedContents, Suitability, digests, in_links};
+pub use mirrored_hosts::MirroredHosts;
+pub(super) use mirrored_hosts::{HostPage, HostPages, OfSite, largest_first};
 pub(super) use processes::numbers_in_web;
 #[cfg(test)]
 pub(super) use processes::tests::in_threads;
@@ -138,6 +141,28 @@ impl Numbering {
         Self::new(image, runs.flat_map(|run| &order[run.range()]), is_included)
     }
 
+    /// Numbers pages by URL, where pages that are [taken for](HostPages::taken_for) others that are included have the numbers
+    /// of those. `may_be_taken` is false for pages that have numbers of their own nevertheless.
+    pub(super) fn without_mirrors(
+        image: &GraphImage,
+        read: &HostPages,
+        is_included: impl Fn(u32) -> bool,
+        may_be_taken: impl Fn(u32) -> bool,
+    ) -> Result<Self> {
+        let taken_for = |slot: u32| {
+            let twin = read.taken_for(slot)?;
+            (is_included(twin) && may_be_taken(slot)).then_some(twin)
+        };
+        let mut numbers =
+            Self::by_url(image, |slot| is_included(slot) && taken_for(slot).is_none())?;
+        for (slot, twin) in read.all_taken_for() {
+            if is_included(slot) && may_be_taken(slot) {
+                numbers.numbers[slot as usize] = numbers.numbers[twin as usize];
+            }
+        }
+        Ok(numbers)
+    }
+
     /// Numbers pages by the name of the site and then by URL, whatever their ids.
     fn by_site(image: &GraphImage, is_included: impl Fn(u32) -> bool) -> Result<Self> {
         Self::new(image, image.order().iter(), is_included)
@@ -210,6 +235,9 @@ impl Numbering {
             let targets = image.intra(slot).iter().chain(row);
             list.extend(targets.filter_map(|&target| self.number(target)));
             list.sort_unstable();
+            // Several targets can have one number, also that of the page itself.
+            list.dedup();
+            list.retain(|&target| target as usize != page);
         })
     }
 
@@ -376,11 +404,15 @@ pub(super) fn pagerank_of(
 ) -> Result<(Vec<f64>, u64)> {
     watch.stage("rank the whole graph", None);
     // The order of the sums is that of sites and URLs, as for all pages.
-    let by_site = Numbering::by_site(image, |slot| pages.number(slot).is_some())?;
+    let number = |slot: u32| {
+        let page = pages.number(slot);
+        page.filter(|&page| pages.slots.get(page as usize) == Some(&slot))
+    };
+    let by_site = Numbering::by_site(image, |slot| number(slot).is_some())?;
     let (scores, visits) = pagerank(&by_site.page_graph(image)?, watch)?;
     let mut ranks = vec![0.0; scores.len()];
     for (&slot, score) in by_site.slots.iter().zip(scores) {
-        if let Some(page) = pages.number(slot) {
+        if let Some(page) = number(slot) {
             ranks[page as usize] = score;
         }
     }

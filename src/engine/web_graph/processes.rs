@@ -1,7 +1,7 @@
 //! Shares of the web in several processes: typed messages, lists in portions, ghosts, and numbers that are the same in all
 //! processes.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 
 use super::Numbering;
@@ -39,7 +39,10 @@ impl Group<'_> {
     }
 
     /// Sends the same message to all processes, and returns what each has sent to this one.
-    pub(super) fn gather<T: Serialize + DeserializeOwned>(self, message: &T) -> Result<Vec<T>> {
+    pub(in crate::engine) fn gather<T: Serialize + DeserializeOwned>(
+        self,
+        message: &T,
+    ) -> Result<Vec<T>> {
         self.exchange_bytes(vec![seedbank_store::pack(message)?; self.processes()])
     }
 
@@ -334,20 +337,21 @@ pub(in crate::engine) fn number_ghosts(
     let mut next = number(numbers.slots.len());
     for mut ghosts in found {
         ghosts.sort_unstable();
-        let is_ascending = ghosts.is_sorted_by(|a, b| a.0.cmp(&b.0) == Ordering::Less);
-        if !is_ascending {
-            return Err(malformed().into());
-        }
-        for &(_, slot) in &ghosts {
-            numbers.numbers[slot as usize] = next;
+        let first = next;
+        // Ghosts that their process takes for one page have one number there.
+        for of_page in ghosts.chunk_by(|a, b| a.0 == b.0) {
+            for &(_, slot) in of_page {
+                numbers.numbers[slot as usize] = next;
+            }
             // The largest number means "none".
             let following = next.checked_add(1).filter(|next| *next < NONE);
             next = following.ok_or(StoreError::Full("page to rank"))?;
         }
-        lists.counts.push(number(ghosts.len()));
+        lists.counts.push(next - first);
     }
     for mirrors in &mut lists.mirrors {
         mirrors.sort_unstable();
+        mirrors.dedup();
     }
     Ok(lists)
 }

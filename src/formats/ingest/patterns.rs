@@ -292,6 +292,13 @@ fn host_of(url: &str) -> &str {
     host.strip_suffix(['/', ':']).unwrap_or(host)
 }
 
+/// Returns the path of a URL without query, after the first slash.
+fn path_of(without_query: &str) -> &str {
+    let from = without_query.find("://").map_or(0, |at| at + 3);
+    let path = without_query[from..].split_once('/');
+    path.map_or("", |(_, path)| path)
+}
+
 /// The number of segments beyond which a path is one of `@traps`.
 const MAX_SEGMENTS: usize = 20;
 
@@ -306,26 +313,17 @@ const MAX_SEGMENTS: usize = 20;
 /// ```
 #[must_use]
 pub fn is_repeating(url: &str) -> bool {
-    let without_query = url.split('?').next().unwrap_or_default();
-    let from = without_query.find("://").map_or(0, |at| at + 3);
-    let Some((_, path)) = without_query[from..].split_once('/') else {
-        return false;
-    };
-    let segments: Vec<&str> = path
-        .split('/')
-        .filter(|segment| !segment.is_empty())
-        .collect();
-    if segments.len() > MAX_SEGMENTS {
-        return true;
-    }
+    let path = path_of(url.split('?').next().unwrap_or_default());
+    let segments = path.split('/').filter(|segment| !segment.is_empty());
+    let segments: Vec<&str> = segments.collect();
     let count = |segment: &&str| segments.iter().filter(|other| *other == segment).count();
     let repeats = |length: usize| {
-        let pairs = segments.windows(2 * length);
-        pairs
-            .into_iter()
-            .any(|pair| pair[..length] == pair[length..])
+        let mut pairs = segments.windows(2 * length);
+        pairs.any(|pair| pair[..length] == pair[length..])
     };
-    segments.iter().any(|segment| count(segment) >= 3) || (2..=segments.len() / 2).any(repeats)
+    segments.len() > MAX_SEGMENTS
+        || segments.iter().any(|segment| count(segment) >= 3)
+        || (2..=segments.len() / 2).any(repeats)
 }
 
 /// Returns the shape of a URL: numbers become 0, and the query keeps its names only.
@@ -338,9 +336,7 @@ pub fn is_repeating(url: &str) -> bool {
 /// ```
 #[must_use]
 pub fn url_shape(url: &str) -> String {
-    let (path, query) = url
-        .split_once('?')
-        .map_or((url, None), |(path, query)| (path, Some(query)));
+    let (path, query) = url.split_once('?').unwrap_or((url, ""));
     let mut shape = String::with_capacity(url.len());
     for character in path.chars() {
         if !character.is_ascii_digit() {
@@ -349,7 +345,8 @@ pub fn url_shape(url: &str) -> String {
             shape.push('0');
         }
     }
-    for (at, parameter) in query.iter().flat_map(|query| query.split('&')).enumerate() {
+    let parameters = query.split('&').filter(|parameter| !parameter.is_empty());
+    for (at, parameter) in parameters.enumerate() {
         shape.push(if at == 0 { '?' } else { '&' });
         shape.push_str(parameter.split('=').next().unwrap_or_default());
         shape.push('=');
@@ -359,11 +356,10 @@ pub fn url_shape(url: &str) -> String {
 
 /// Returns whether a URL's path has an extension of [`MEDIA`].
 fn is_media(without_query: &str) -> bool {
-    let from = without_query.find("://").map_or(0, |at| at + 3);
-    let Some((_, path)) = without_query[from..].split_once('/') else {
-        return false;
-    };
-    let file = path.rsplit('/').next().unwrap_or_default();
+    let file = path_of(without_query)
+        .rsplit('/')
+        .next()
+        .unwrap_or_default();
     let Some((_, extension)) = file.rsplit_once('.') else {
         return false;
     };

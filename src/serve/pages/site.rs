@@ -42,6 +42,7 @@ struct SitePage<'a> {
     links_to: Table,
     linked_from: Table,
     digests: Table,
+    shapes: Table,
 }
 
 pub(super) fn site(
@@ -68,8 +69,9 @@ pub(super) fn site(
     let linked_from =
         linked_sites("linked-from", &facts.linked_from).with_files(&address, &address.in_api());
     let digests = digest_table(&facts).with_files(&address, &address.in_api());
+    let shapes = shape_table(&facts).with_files(&address, &address.in_api());
     if media_type == MediaType::Csv {
-        let tables = [links_to, linked_from, digests];
+        let tables = [links_to, linked_from, digests, shapes];
         return csv_answer(&tables, params.table.as_ref(), "site");
     }
     let plans = facts.plans.iter().map(|plan| plan_of_site(context, plan));
@@ -80,6 +82,7 @@ pub(super) fn site(
         links_to,
         linked_from,
         digests,
+        shapes,
     })
 }
 
@@ -100,6 +103,14 @@ fn digest_table(facts: &SiteFacts) -> Table {
         .text("examples", "Examples", |same| {
             Cell::Pages(same.examples.clone())
         })
+        .done()
+}
+
+/// Returns the shapes of URLs of the most pages.
+fn shape_table(facts: &SiteFacts) -> Table {
+    Table::of("shapes", "Shapes of URLs of several pages", &facts.shapes)
+        .number("pages", "Pages", |of| of.pages)
+        .text("shape", "Shape", |of| Cell::from(of.shape.clone()))
         .done()
 }
 

@@ -8,6 +8,7 @@ use crate::cover::value::UNIT;
 use crate::crawl_frontier::{CrawlFrontier, Found};
 use crate::crawl_limits::CrawlLimits;
 use crate::graph::codec::{Decoder, Encoder};
+use crate::statistics::geometric_mean;
 use crate::watch::Interrupted;
 
 /// The pages that a crawl from some seeds fetches, in the order of fetching; in a share, those of this process.
@@ -65,35 +66,19 @@ impl Crawl {
     }
 }
 
-/// Returns the geometric mean of some results in millionths, to each of which 1 is added before and taken away afterwards, so
-/// that one crawl that finds nothing does not decide alone; negative ones count as 0. Of a single result, the result itself.
-///
-/// The root is computed by Newton's method, so that it has the same bits on any machine.
-pub(super) fn geometric_mean(results: &[i64]) -> i64 {
+/// Returns the result of several crawls: the geometric mean of theirs, in millionths, after adding 1. Negative results count as
+/// 0. The result of a single crawl is its own.
+pub(super) fn result_of_all(results: &[i64]) -> i64 {
     if let [result] = results {
         return *result;
     }
-    let factors = results
-        .iter()
-        .map(|&of| of.max(0).saturating_add(UNIT) as f64);
-    let product: f64 = factors.clone().product();
-    let count = results.len() as f64;
-    // From above, steps descend to the root.
-    let mut root = factors.fold(1.0, f64::max);
-    loop {
-        let others: f64 = results.iter().skip(1).map(|_| root).product();
-        let next = ((count - 1.0) * root + product / others) / count;
-        if next >= root {
-            break;
-        }
-        root = next;
-    }
+    let results: Vec<f64> = results.iter().map(|&of| of.max(0) as f64).collect();
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "between the smallest and the greatest factor"
+        reason = "between the least and the greatest result"
     )]
-    let root = root.round() as i64;
-    root - UNIT
+    let mean = geometric_mean(&results, UNIT as f64).round() as i64;
+    mean
 }
 
 /// Simulates crawls, one at a time, with marks that are reused without clearing. Memory: 4 bytes per page and ghost, and that

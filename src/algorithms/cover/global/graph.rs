@@ -226,8 +226,8 @@ impl WebGraph {
         self
     }
 
-    /// Sets the site of each page, which limits of crawls and of seeds need: numbers from 0, the same for all pages of a site. In a
-    /// share, other processes may use the same numbers for their sites.
+    /// Sets the site of each page, which limits of crawls and of seeds need: numbers from 0, the same for all pages of a
+    /// site. Without them, seeds have no limit. In a share, other processes may use the same numbers for their sites.
     #[must_use]
     pub fn with_sites(mut self, sites: Vec<u32>) -> Self {
         self.sites = Some(sites.into());
@@ -276,9 +276,9 @@ impl WebGraph {
         self.sites.as_deref().unwrap_or_default()
     }
 
-    /// The site of each page with the most seeds of a site; `None` without a limit.
+    /// The site of each page with the most seeds of a site; `None` without a limit, or if sites were not set.
     pub(super) fn site_limit(&self, max_per_site: Option<u32>) -> Option<(&[u32], u32)> {
-        max_per_site.map(|most| (self.sites(), most))
+        self.sites.as_deref().zip(max_per_site)
     }
 
     /// Whether the sites of pages were set.

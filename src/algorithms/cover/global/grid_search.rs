@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::crawl::{Crawler, geometric_mean};
+use super::crawl::{Crawler, result_of_all};
 use super::graph::WebGraph;
 use super::greedy::{GreedyOptions, greedy};
 use super::held_out::HeldOut;
@@ -50,7 +50,8 @@ pub struct Trial {
     /// that it reaches if these are fewer; of several crawls, of the first.
     pub fetched: u64,
     /// The result of the crawl on each draw, in millionths: an estimate for all crawled pages, see
-    /// `HeldOut::found`; of several crawls, the geometric mean, with 1 added before. A single entry if the setting was tried on the first draw only.
+    /// `HeldOut::found`; of several crawls, their `result_of_all`. A single entry if the setting was tried on
+    /// the first draw only.
     pub found: Vec<i64>,
     /// The page visits of the pass with this number of hops, which serves all fetch costs and values.
     pub pass_visits: u64,
@@ -126,7 +127,8 @@ impl Tuning {
 /// Searches the grid of a plan for each pair of a number of seeds and a budget.
 ///
 /// Cost: a pass per draw, about 40 selections on the first draw and at most [`FINALISTS`] on each other one.
-/// After `tune_visits` page visits, no further selection begins. Memory: the graph once more, and a pass.
+/// After `tune_visits` page visits, no further selection begins. Memory: the graph once more, a pass, and a selection and a
+/// crawl for each thread.
 pub(super) fn grid_search(
     web: &WebGraph,
     choice: &WebChoice,
@@ -386,8 +388,7 @@ impl<'a> Search<'a> {
 
     /// Adds the results of settings, by pair, to the trials of the pair.
     fn attempt_all(&mut self, places: Vec<Vec<Place>>, on: &mut Draw) -> Result<(), Interrupted> {
-        // One process selects with several settings at a time, of which each thread has one. Several processes select with
-        // the same one.
+        // In one process, each thread selects with another setting. Several processes select with the same one together.
         let mut new: Vec<Place> = Vec::new();
         for &place in places.iter().flatten() {
             if !on.results.contains_key(&place) && !new.contains(&place) {
@@ -483,7 +484,7 @@ impl<'a> Search<'a> {
                 setting,
                 seeds: list.len(),
                 fetched: fetched.unwrap_or(0),
-                found: vec![geometric_mean(&found)],
+                found: vec![result_of_all(&found)],
                 pass_visits: reach.visits,
                 page_visits: cover.page_visits,
             });

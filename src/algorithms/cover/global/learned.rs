@@ -8,7 +8,7 @@
 
 use super::super::limits::MAX_PRICE;
 use super::super::value::{UNIT, Value};
-use super::crawl::{Crawler, geometric_mean};
+use super::crawl::{Crawler, result_of_all};
 use super::graph::WebGraph;
 use super::params::WebChoice;
 use super::{WebSelection, select};
@@ -59,7 +59,7 @@ pub(super) fn select_learned(
             let worth = crawler.crawl(limits, &seeds, budget)?.worth(graph)?;
             worths.extend(graph.group().sum([worth])?);
         }
-        let worth = geometric_mean(&worths);
+        let worth = result_of_all(&worths);
         if worth > most {
             (best, most) = (at, worth);
         }

@@ -16,6 +16,7 @@ use seedbank_algorithms::evaluate::{
     CrawlInput, Estimate, FetchSimulator, FetchedWithin, Gathered, KnownBefore, PageContents, draw,
 };
 use seedbank_algorithms::graph::number;
+use seedbank_algorithms::statistics::geometric_mean;
 use seedbank_algorithms::watch::{Quiet, Watch};
 
 /// The numbers of seeds and fetches to compare at, each ascending.
@@ -117,31 +118,28 @@ impl Figures {
         }
     }
 
-    /// Returns the geometric mean of the results of several crawls; the result itself of a single one.
+    /// Returns the geometric means of the results of several crawls, computed after adding 1 to each number except PageRank;
+    /// the result itself of a single crawl.
     fn of_crawls(figures: &[Self]) -> Self {
         match figures {
             [single] => *single,
-            // One is added before and taken away afterwards, so that a crawl that finds nothing does not decide alone.
-            _ => Self::combined(figures, |numbers| {
-                let count = numbers.len().max(1) as f64;
-                let logs = numbers.iter().map(|number| number.max(0.0).ln_1p());
-                (logs.sum::<f64>() / count).exp_m1()
-            }),
+            _ => Self::combined(figures, geometric_mean),
         }
     }
 
     /// Returns the mean of several results; zeros for none.
     pub(super) fn mean(figures: &[Self]) -> Self {
-        Self::combined(figures, |numbers| {
+        Self::combined(figures, |numbers, _| {
             numbers.iter().sum::<f64>() / (numbers.len().max(1)) as f64
         })
     }
 
-    /// Combines each figure of several results.
-    fn combined(figures: &[Self], combine: impl Fn(&[f64]) -> f64) -> Self {
-        let mean = |number: &dyn Fn(&Self) -> f64| {
-            combine(&figures.iter().map(number).collect::<Vec<_>>())
-        };
+    /// Combines each figure of several results. `combine` gets the numbers, and what one page adds to them.
+    fn combined(figures: &[Self], combine: impl Fn(&[f64], f64) -> f64) -> Self {
+        let all = |number: &dyn Fn(&Self) -> f64| figures.iter().map(number).collect::<Vec<_>>();
+        let mean = |number: &dyn Fn(&Self) -> f64| combine(&all(number), 1.0);
+        // A page has a small share of the PageRank, and some is always found.
+        let of_shares = |number: &dyn Fn(&Self) -> f64| combine(&all(number), 0.0);
         let numbers = |part: &dyn Fn(&Self) -> Numbers| Numbers {
             fetched: mean(&|figures| part(figures).fetched),
             value: mean(&|figures| part(figures).value),
@@ -150,7 +148,7 @@ impl Figures {
             new_pages: mean(&|figures| part(figures).new_pages),
             new_contents: mean(&|figures| part(figures).new_contents),
             discovered: mean(&|figures| part(figures).discovered),
-            pagerank: mean(&|figures| part(figures).pagerank),
+            pagerank: of_shares(&|figures| part(figures).pagerank),
         };
         Self {
             all: numbers(&|figures| figures.all),
@@ -324,8 +322,7 @@ impl<'a> Evaluator<'a> {
                 found.push(((at, k, n), lists));
             }
         }
-        let (crawls, is_for_verdict) = (self.crawls, self.is_for_verdict);
-        let budgets = &self.grid.budgets;
+        let (crawls, budgets) = ((self.crawls, self.is_for_verdict), &self.grid.budgets);
         let lists: Vec<_> = found
             .iter()
             .flat_map(|(key, lists)| lists.iter().map(|list| (*key, list)))
@@ -336,12 +333,8 @@ impl<'a> Evaluator<'a> {
                 || simulator.clone(),
                 |simulator, ((_, _, n), list)| {
                     watch.proceed()?;
-                    let crawl = (&list[..], budgets[*n], before);
-                    Ok(if is_for_verdict {
-                        for_verdict(simulator, crawls, crawl)
-                    } else {
-                        of_both(simulator, crawls, crawl)
-                    })
+                    let from = (&list[..], budgets[*n], before);
+                    Ok(figures_of(simulator, crawls, from))
                 },
             )
             .collect();
@@ -353,51 +346,34 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// A list, the number of fetches, and what was known when the list was made.
-type CrawlFrom<'a> = (&'a [u32], u64, KnownBefore<'a>);
-
-/// Crawls all pages, and once more crawled pages only.
-fn of_both(
+/// Crawls from a list, in all crawls.
+fn figures_of(
     simulator: &mut FetchSimulator<'_>,
-    crawls: Crawls,
-    (list, budget, before): CrawlFrom<'_>,
-) -> Figures {
-    let crawls = crawls.limits().iter().map(|limits| {
-        simulator.set_limits(*limits);
-        let found = simulator.crawl(list, &[budget], before);
-        found.first().map(Figures::new).unwrap_or_default()
-    });
-    Figures::of_crawls(&crawls.collect::<Vec<_>>())
-}
-
-/// Crawls all pages, and breadth-first too.
-fn for_verdict(
-    simulator: &mut FetchSimulator<'_>,
-    crawls: Crawls,
-    (list, budget, before): CrawlFrom<'_>,
+    (crawls, is_for_verdict): (Crawls, bool),
+    (list, budget, before): (&[u32], u64, KnownBefore<'_>),
 ) -> Figures {
     let mut crawl = |limits: &CrawlLimits| {
         simulator.set_limits(*limits);
-        let found = simulator.crawl_all(list, &[budget], before);
-        let all = found.first().map(Numbers::new).unwrap_or_default();
-        Figures {
-            all,
-            ..Figures::default()
+        if is_for_verdict {
+            let found = simulator.crawl_all(list, &[budget], before);
+            let all = found.first().map(Numbers::new).unwrap_or_default();
+            let no_others = Figures::default();
+            Figures { all, ..no_others }
+        } else {
+            let found = simulator.crawl(list, &[budget], before);
+            found.first().map(Figures::new).unwrap_or_default()
         }
     };
     let limits = crawls.limits();
     let found: Vec<Figures> = limits.iter().map(&mut crawl).collect();
-    let breadth_first = limits
-        .iter()
-        .position(|limits| *limits == CrawlLimits::NONE);
-    let breadth_first = match breadth_first {
-        Some(at) => found[at],
-        None => crawl(&CrawlLimits::NONE),
-    };
-    Figures {
-        breadth_first: breadth_first.all,
-        ..Figures::of_crawls(&found)
+    let mut figures = Figures::of_crawls(&found);
+    if is_for_verdict {
+        let at = limits.iter().position(|of| *of == CrawlLimits::NONE);
+        figures.breadth_first = at
+            .map_or_else(|| crawl(&CrawlLimits::NONE), |at| found[at])
+            .all;
     }
+    figures
 }
 
 /// Lists, in numbers of the full web, by the indexes of seeds and fetches in the grid; several for

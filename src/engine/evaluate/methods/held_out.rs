@@ -13,10 +13,10 @@ use crate::engine::error::{rows_error, site_graph_error, web_graph_error, whole_
 use crate::engine::history::timeline::PageTimelines;
 use crate::engine::plan::CorePlan;
 use crate::engine::web_graph::{
-    Digested, Group, Numbering, SharedContents, Suitability, load_image, read_records,
+    Digested, Group, HostPages, Numbering, SharedContents, Suitability, load_image, read_records,
 };
 use seedbank_algorithms::communicator::alone;
-use seedbank_algorithms::cover::global::{SharedContent, ValueBy, WebGraph};
+use seedbank_algorithms::cover::global::{Duplicates, SharedContent, ValueBy, WebGraph};
 use seedbank_algorithms::cover::{
     PUniq, PageFacts, SiteGraph, Value, Weights, page_value, pagerank_values,
 };
@@ -331,6 +331,8 @@ pub(super) struct BankWeb {
     pub(super) predecessors: Csr,
     /// The sites by name.
     pub(super) sites: Vec<BankSite>,
+    /// Pages that are taken for others, with the numbers of those.
+    taken_for: HashMap<PageId, u32>,
 }
 
 #[derive(Clone, Copy)]
@@ -355,19 +357,40 @@ pub(super) struct BankSite {
 }
 
 impl BankWeb {
-    /// Loads the published state. Cost: that of [`load_image`], and a scan of all pages.
+    /// Loads the published state, without mirrored hosts if contents count once; `pins` are never taken for other pages.
+    /// Cost: that of [`load_image`], and one or two scans of all pages.
     pub(super) fn load(
         store: &Store,
         mode: SiteMode,
+        duplicates: Duplicates,
+        pins: &[PageId],
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
         let image = load_image(store, ImageLinks::All, watch)?;
-        let numbering = Numbering::by_url(&image, |slot| image.is_live(slot))?;
+        let read = match duplicates {
+            Duplicates::Each => HostPages::default(),
+            Duplicates::Once => HostPages::read(store, &image, watch)?,
+        };
+        let pins: HashSet<PageId> = pins.iter().copied().collect();
+        let may_be_taken = |slot: u32| !pins.contains(&image.page(slot));
+        let is_live = |slot: u32| image.is_live(slot);
+        let numbering = Numbering::without_mirrors(&image, &read, is_live, may_be_taken)?;
+        let taken_for = read.all_taken_for().filter_map(|(slot, _)| {
+            let number = numbering.number(slot)?;
+            (numbering.slots.get(number as usize) != Some(&slot))
+                .then(|| (image.page(slot), number))
+        });
+        let taken_for = taken_for.collect();
         let ids = numbering.pages(&image);
-        let records = read_records(store, &image, watch, |_, site, page| {
-            let length = number(ingest::url(site, &page.local, mode).len());
-            (page.digest, length)
-        })?;
+        let records = if read.pages.is_empty() {
+            read_records(store, &image, watch, |_, site, page| {
+                let length = number(ingest::url(site, &page.local, mode).len());
+                (page.digest, length)
+            })?
+        } else {
+            let of_pages = read.pages.iter();
+            of_pages.map(|of| (of.digest, of.url_length)).collect()
+        };
         let sites = Self::sites(store, &image, &numbering)?;
         let places: HashMap<SiteId, u32> = sites.iter().map(|site| site.id).zip(0..).collect();
         let mut digests: HashMap<Hash128, u32> = HashMap::new();
@@ -395,6 +418,7 @@ impl BankWeb {
             of,
             predecessors,
             sites,
+            taken_for,
         })
     }
 
@@ -421,18 +445,22 @@ impl BankWeb {
         number(self.of.len())
     }
 
-    /// Returns the numbers of live pages.
+    /// Returns the numbers of live pages, those of pages that are taken for others once.
     pub(super) fn numbers(&self, pages: &[PageId]) -> Result<Vec<u32>, EngineError> {
         let places = self.ids.iter().copied().zip(0..);
         let places: HashMap<PageId, u32> = places.collect();
-        pages
-            .iter()
-            .map(|page| {
-                places.get(page).copied().ok_or(EngineError::Internal(
-                    "a live page is missing from the whole web",
-                ))
-            })
-            .collect()
+        let mut numbers = Vec::with_capacity(pages.len());
+        let mut seen = HashSet::new();
+        for page in pages {
+            let number = places.get(page).or_else(|| self.taken_for.get(page));
+            let number = *number.ok_or(EngineError::Internal(
+                "a live page is missing from the whole web",
+            ))?;
+            if seen.insert(number) {
+                numbers.push(number);
+            }
+        }
+        Ok(numbers)
     }
 
     /// Returns for each page the first page with the same content. A page that is not crawled, or has no digest, has its

@@ -32,6 +32,8 @@ pub use answers::{
     Recommended,
 };
 
+use std::rc::Rc;
+
 use super::answers::{MethodsRequest, StateView};
 use super::seed_lists::state;
 
@@ -111,7 +113,8 @@ pub(super) fn run(
         duplicates,
         crawls,
     };
-    let web = BankWeb::load(store, views.naming.sites, watch)?;
+    let counted = duplicates.unwrap_or_default();
+    let web = BankWeb::load(store, views.naming.sites, counted, &[], watch)?;
     let comparison = compare(store, &web, &state, resolved, watch)?;
     Ok(MethodsEvaluation {
         state,
@@ -183,21 +186,24 @@ pub(super) fn evaluate_list(
         duplicates,
         crawls: crawls.unwrap_or_default(),
     };
-    let web = BankWeb::load(&views.reader, views.naming.sites, watch)?;
+    let store = &views.reader;
+    let plan = single.plan.as_ref();
+    let rules = plan.map(|plan| -> Result<_, EngineError> {
+        let rules = LoadedPolicy::load(store, plan.policy()?, plan.lists(), watch)?;
+        rules.with_failing(store)
+    });
+    let rules = rules.transpose()?;
+    let pins = rules.as_ref().map_or(&[][..], |rules| &rules.pins.pages);
+    let counted = duplicates.unwrap_or_default();
+    let web = BankWeb::load(store, views.naming.sites, counted, pins, watch)?;
     let numbers = web.numbers(single.pages)?;
-    let subject = match &single.plan {
-        Some(plan) => {
-            let store = &views.reader;
-            let rules = LoadedPolicy::load(store, plan.policy()?, plan.lists(), watch)?;
-            let rules = rules.with_failing(store)?;
+    let subject = match plan.zip(rules) {
+        Some((plan, rules)) => {
             let constraints = Constraints::new(store, &web, &rules, watch)?;
+            let constraints = constraints.map(Rc::new);
             Contender::selected(single.list, plan.clone(), numbers, constraints)
         }
-        None => Contender {
-            list: single.list.to_owned(),
-            source: ListSource::Given(numbers),
-            constraints: None,
-        },
+        None => Contender::given(single.list, numbers),
     };
     let mut contenders = vec![subject];
     if single.methods {

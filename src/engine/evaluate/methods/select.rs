@@ -488,12 +488,21 @@ impl Contender {
         list: &str,
         plan: PlanOptions,
         seeds: Vec<u32>,
-        constraints: Option<Constraints>,
+        constraints: Option<Rc<Constraints>>,
     ) -> Self {
         Self {
             list: list.to_owned(),
             source: ListSource::Selected(Box::new(plan), seeds),
-            constraints: constraints.map(Rc::new),
+            constraints,
+        }
+    }
+
+    /// Returns a list of pages, best first.
+    pub(super) fn given(list: &str, pages: Vec<u32>) -> Self {
+        Self {
+            list: list.to_owned(),
+            source: ListSource::Given(pages),
+            constraints: None,
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::*;
-use crate::engine::plan::{Method, Scope, ValueBy};
+use crate::engine::plan::{Duplicates, Method, Scope, ValueBy};
 use crate::engine::scratch::scratch;
 use crate::engine::{IngestRequest, RefreshRequest, Which};
 use held_out::HeldOutWeb;
@@ -116,7 +116,14 @@ fn net_reach_has_the_best_pages_of_all_sites() {
     let text = day_text(&SynthOptions::new(1_500), 0).unwrap();
     let whole = bank(folder.path(), "whole", &text);
     let views = Views::open(&whole).unwrap();
-    let web = BankWeb::load(&views.reader, views.naming.sites, &Unwatched).unwrap();
+    let web = BankWeb::load(
+        &views.reader,
+        views.naming.sites,
+        Duplicates::Each,
+        &[],
+        &Unwatched,
+    )
+    .unwrap();
     let left = HeldOutWeb::new(&web, &vec![false; web.of.len()], &Unwatched).unwrap();
     let links = |page: u32| left.successors.list(page).iter().copied();
     let mut best: BTreeMap<u32, (i64, Reverse<u32>)> = BTreeMap::new();
@@ -149,7 +156,14 @@ fn lists_are_those_of_a_bank_that_never_fetched_what_is_held_out() {
     let text = day_text(&SynthOptions::new(700), 0).unwrap();
     let whole = bank(folder.path(), "whole", &text);
     let views = Views::open(&whole).unwrap();
-    let web = BankWeb::load(&views.reader, views.naming.sites, &Unwatched).unwrap();
+    let web = BankWeb::load(
+        &views.reader,
+        views.naming.sites,
+        Duplicates::Each,
+        &[],
+        &Unwatched,
+    )
+    .unwrap();
     let crawled = web.crawled();
     for tenth in [None, Some(0), Some(7)] {
         let held: Vec<u32> = match tenth {

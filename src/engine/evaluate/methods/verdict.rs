@@ -9,7 +9,7 @@ use super::HELD_OUT;
 use super::answers::{Baseline, ComparedList, GatheredView, ListKind, Recommended};
 use super::evaluator::{Evaluator, Figures, Grid};
 use super::held_out::BankWeb;
-use super::select::{Constraints, Contender, ListSource, worth};
+use super::select::{Constraints, Contender, worth};
 use crate::engine::evaluate::answers::Claim;
 use crate::engine::plan::{Compared, Crawls, HeldOutVerdict, ListFigures, Measure, PlanOptions};
 use crate::engine::refresh::Judged;
@@ -275,19 +275,17 @@ pub(crate) fn judge(
         settings,
         ..
     } = *judged;
-    let web = BankWeb::load(store, naming(&store.settings()?)?.sites, watch)?;
+    let mode = naming(&store.settings()?)?.sites;
+    let duplicates = plan.duplicates.unwrap_or_default();
+    let web = BankWeb::load(store, mode, duplicates, &judged.policy.pins.pages, watch)?;
     let crawled = web.crawled();
     if crawled.len() < MIN_CRAWLED_TO_HOLD_OUT || seeds == 0 {
         return Ok(None);
     }
     let constraints = Constraints::new(store, &web, judged.policy, watch)?;
     let constraints = constraints.map(Rc::new);
-    let of_plan = |plan: PlanOptions| Contender {
-        list: String::new(),
-        // With pages held out, the list is selected without them.
-        source: ListSource::Selected(Box::new(plan), Vec::new()),
-        constraints: constraints.clone(),
-    };
+    // The list itself is not needed while pages are held out.
+    let of_plan = |plan| Contender::selected("", plan, Vec::new(), constraints.clone());
     let grid = Grid {
         seeds: vec![seeds],
         budgets: vec![budget],
@@ -301,7 +299,7 @@ pub(crate) fn judge(
     let evaluator = Evaluator::new(&web, &worth, &grid, watch)?
         .with_sources(sources)
         .with_crawls(crawl)
-        .with_duplicates(plan.duplicates.unwrap_or_default())
+        .with_duplicates(duplicates)
         .for_verdict();
     let measure = Measure::of_goal(plan.goal, plan.duplicates);
     let rng_seed = plan.rng_seed.unwrap_or(0);
@@ -329,7 +327,7 @@ pub(crate) fn judge(
     let mut list = None;
     // With everything known, nothing is seen for the first time.
     if measure != Measure::Discovered {
-        let given = ListSource::Given(web.numbers(judged.list)?);
+        let given = Contender::given("", web.numbers(judged.list)?);
         let baseline = of_crawl.baseline.as_str();
         let by = (measure, rng_seed);
         list = Some(of_lists(&evaluator, given, baseline, by, watch)?);
@@ -361,7 +359,8 @@ pub(crate) fn judge(
 /// The random stream of the draws of tuning.
 const TUNE: &str = "tune";
 
-/// Compares the first contender of each draw with the others, which are the baselines, by one figure; `None` if there is none.
+/// Compares the plan, the first contender of each draw, with the baselines after it. Returns `None` without draws, or if the
+/// figures have no such number.
 fn compared(draws: &[Vec<Figures>], figure: &dyn Fn(&Figures) -> Option<f64>) -> Option<Compared> {
     let of = |contender: usize| -> Option<Vec<f64>> {
         draws.iter().map(|of| figure(of.get(contender)?)).collect()
@@ -386,19 +385,14 @@ fn compared(draws: &[Vec<Figures>], figure: &dyn Fn(&Figures) -> Option<f64>) ->
 /// Returns what crawls find from a list and from that of a baseline, with everything known.
 fn of_lists(
     evaluator: &Evaluator<'_>,
-    list: ListSource,
+    list: Contender,
     baseline: &str,
     (measure, rng_seed): (Measure, u64),
     watch: &dyn Watch,
 ) -> Result<ListFigures, EngineError> {
     watch.stage("judge the list", None);
-    let given = Contender {
-        list: String::new(),
-        source: list,
-        constraints: None,
-    };
     let baseline = Contender::baselines().filter(|of| of.list == baseline);
-    let contenders: Vec<Contender> = iter::once(given).chain(baseline).collect();
+    let contenders: Vec<Contender> = iter::once(list).chain(baseline).collect();
     let observed = evaluator.observe(&contenders, &[], rng_seed, watch)?;
     let found = |contender| {
         let figures = Figures::mean(observed.figures(contender, 0, 0));

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::load::LoadedWeb;
 use crate::engine::refresh::cover::evidence::gain;
+use crate::engine::web_graph::MirroredHosts;
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cover::global::{ValueBy, WebChoice, WebSelection};
 use seedbank_algorithms::cover::{HopGain, Pick};
@@ -39,6 +40,8 @@ pub(in crate::engine::refresh) struct PageEvidence {
     /// By seed, in the order of the list, and by hop: the pages that the seed is the first to reach.
     pub(super) reached: Vec<Vec<PageSet>>,
     pub(super) reach: PageReach,
+    /// As [`LoadedWeb`] has them.
+    pub(super) mirrored: Vec<MirroredHosts>,
 }
 
 /// What a process has of the evidence for a pick.
@@ -124,7 +127,11 @@ pub(super) fn evidence(web: &LoadedWeb, selected: &WebSelection, choice: &WebCho
         // Without seeds, nothing records under which refresh the reach is stored.
         reach.clear();
     }
-    let pages = PageEvidence { reached, reach };
+    let pages = PageEvidence {
+        reached,
+        reach,
+        mirrored: web.mirrored.clone(),
+    };
     Evidence { picks, pages }
 }
 

@@ -19,9 +19,9 @@ use crate::engine::policy::Policy;
 use crate::engine::refresh::run_context::RunContext;
 use crate::engine::site_owners::SiteOwners;
 use crate::engine::web_graph::{
-    Digested, GhostLists, Group, Numbering, SharedContents, Suitability, collect_numbers, digests,
-    in_links, load_image, load_share_image, number_ghosts, number_names, numbers_in_web,
-    page_facts, pagerank_of, uncrawled_outlinks,
+    Digested, GhostLists, Group, HostPages, MirroredHosts, Numbering, SharedContents, Suitability,
+    collect_numbers, digests, in_links, largest_first, load_image, load_share_image, number_ghosts,
+    number_names, numbers_in_web, page_facts, pagerank_of, uncrawled_outlinks,
 };
 use seedbank_algorithms::communicator::{Communicator, alone};
 use seedbank_algorithms::cover::global::{Cap, Duplicates, ValueBy, WebChoice, WebGraph, WebShare};
@@ -32,6 +32,9 @@ use seedbank_formats::ingest;
 use seedbank_store::records::{Hash128, SiteRecord};
 use seedbank_store::{Entries, GraphImage, ImageLinks, tables};
 
+/// The most pairs of mirrored hosts that a refresh names.
+const MIRRORED: usize = 20;
+
 /// The web in memory, with pages numbered in URL order.
 pub(super) struct LoadedWeb {
     pub(super) graph: WebGraph,
@@ -39,6 +42,8 @@ pub(super) struct LoadedWeb {
     pub(super) marks: Vec<Mark>,
     /// The pages that share contents; none if each page counts.
     pub(super) contents: SharedContents,
+    /// Mirrored hosts of all processes: those with most equal contents, at most [`MIRRORED`].
+    pub(super) mirrored: Vec<MirroredHosts>,
     /// PageRank of each page; empty if the plan does not use it.
     pub(super) ranks: Vec<f64>,
     pub(super) rank_visits: u64,
@@ -72,7 +77,8 @@ impl LoadedWeb {
             ..
         } = context;
         let image = load_image(store, ImageLinks::All, watch)?;
-        let (ineligible, numbers) = included(context, &image)?;
+        let read = host_pages(context, &image)?;
+        let (ineligible, numbers) = included(context, &image, &read)?;
         let mut pages = PageLists::read(context, &image, &numbers, &ineligible);
         let (mut ranks, mut rank_visits) = (Vec::new(), 0);
         if choice.value_by == ValueBy::Pagerank || choice.method == Method::Pagerank {
@@ -86,9 +92,10 @@ impl LoadedWeb {
         if choice.value_by == ValueBy::Learned {
             pages.values = learned_values(store, &image, &numbers, &successors, None, watch)?;
         }
-        let digests = counted_digests(context, &image, &numbers)?;
+        let digests = digests(&image, &numbers, &read);
+        let mirrored = read.hosts.iter().take(MIRRORED).cloned().collect();
         // Free the image before the graph is built.
-        drop((image, numbers, ineligible));
+        drop((image, numbers, ineligible, read));
         watch.proceed()?;
         let pins = positions_of(&pages.ids, &rules.pins.pages).into_iter();
         let pins: Vec<u32> = pins.map(|(_, number)| number).collect();
@@ -105,6 +112,7 @@ impl LoadedWeb {
         let constraints = Constraints {
             pins,
             contents,
+            mirrored,
             caps: caps(&pages.ids, &rules.policy, || {
                 Ok(site_domains(store.scan(&tables::SITES)?)?.0)
             })?,
@@ -165,7 +173,8 @@ impl LoadedShare {
         };
         let owners = SiteOwners::new(store, owners, communicator.processes())?;
         let mut image = load_share_image(store, ImageLinks::All, watch)?;
-        let (ineligible, mut local) = included(context, &image)?;
+        let read = host_pages(context, &image)?;
+        let (ineligible, mut local) = included(context, &image, &read)?;
         watch.stage("number pages", None);
         let ghosts = number_ghosts(group, owners, &mut image, &mut local)?;
         let mut pages = PageLists::read(context, &image, &local, &ineligible);
@@ -176,9 +185,13 @@ impl LoadedShare {
             let all = Some(communicator);
             pages.values = learned_values(store, &image, &local, &successors, all, watch)?;
         }
-        let digests = counted_digests(context, &image, &local)?;
+        let digests = digests(&image, &local, &read);
+        let mut mirrored: Vec<MirroredHosts> = read.hosts.iter().take(MIRRORED).cloned().collect();
+        mirrored = group.gather(&mirrored)?.concat();
+        mirrored.sort_unstable_by(largest_first);
+        mirrored.truncate(MIRRORED);
         // Free the image before the graph is built.
-        drop((image, local, ineligible));
+        drop((image, local, ineligible, read));
         let mut pins = positions_of(&pages.ids, &rules.pins.pages);
         let mut contents = SharedContents::default();
         if context.plan.duplicates == Duplicates::Once {
@@ -194,6 +207,7 @@ impl LoadedShare {
         let constraints = Constraints {
             pins: collect_numbers(group, &pins)?,
             contents,
+            mirrored,
             caps: caps(&pages.ids, &rules.policy, || {
                 let sites = store.scan_local(&tables::SITES)?;
                 let (mut of_sites, names) = site_domains(sites)?;
@@ -235,12 +249,14 @@ struct Constraints {
     pins: Vec<u32>,
     caps: Vec<Cap>,
     contents: SharedContents,
+    mirrored: Vec<MirroredHosts>,
 }
 
 /// Returns the ineligible pages, and numbers for those that are in the web. In a share, these are the own ones.
 fn included(
     context: RunContext<'_, WebChoice>,
     image: &GraphImage,
+    read: &HostPages,
 ) -> Result<(IneligiblePages, Numbering)> {
     let RunContext {
         store,
@@ -250,19 +266,18 @@ fn included(
     } = context;
     let eligibility = policy.eligibility(PlanScope::WEB);
     let ineligible = IneligiblePages::of_image(store, image, eligibility, JudgedFor::Seeds, watch)?;
-    let numbers = Numbering::by_url(image, |slot| ineligible.graph_reason(slot).is_none())?;
+    let pins: HashSet<PageId> = policy.pins.pages.iter().copied().collect();
+    let is_included = |slot: u32| ineligible.graph_reason(slot).is_none();
+    let may_be_taken = |slot: u32| !pins.contains(&image.page(slot));
+    let numbers = Numbering::without_mirrors(image, read, is_included, may_be_taken)?;
     Ok((ineligible, numbers))
 }
 
-/// Returns the digests of crawled pages, if the plan counts contents.
-fn counted_digests(
-    context: RunContext<'_, WebChoice>,
-    image: &GraphImage,
-    numbers: &Numbering,
-) -> Result<Vec<(u32, Hash128, u32)>> {
+/// Reads what contents and mirrored hosts follow from, if the plan counts contents.
+fn host_pages(context: RunContext<'_, WebChoice>, image: &GraphImage) -> Result<HostPages> {
     match context.plan.duplicates {
-        Duplicates::Each => Ok(Vec::new()),
-        Duplicates::Once => digests(context.store, image, numbers, context.watch),
+        Duplicates::Each => Ok(HostPages::default()),
+        Duplicates::Once => HostPages::read(context.store, image, context.watch),
     }
 }
 
@@ -360,6 +375,7 @@ impl PageLists {
             pins,
             caps,
             contents,
+            mirrored,
         } = constraints;
         let graph = graph
             .with_constraints(pins, caps)
@@ -376,6 +392,7 @@ impl PageLists {
             pages: self.ids,
             marks: self.marks,
             contents,
+            mirrored,
             ranks: Vec::new(),
             rank_visits: 0,
         })

@@ -157,6 +157,7 @@ struct Compared {
     pins: usize,
     shared_domains: usize,
     copies: usize,
+    taken: u32,
 }
 
 /// Compares shares with the whole web.
@@ -174,6 +175,7 @@ fn compare(whole: &LoadedWeb, shares: &[Loaded], compared: &mut Compared) {
         assert_eq!(share.constraints.pins, whole.graph.pins());
         assert_eq!(share.constraints.caps.len(), whole.graph.caps().len());
         assert!(web.ranks.is_empty());
+        assert_eq!(web.mirrored, whole.mirrored);
         // The ghosts: the number in the web of each, as its owner has it.
         let mut targets = share.numbers.clone();
         for (owner, (of_owner, count)) in shares.iter().zip(&share.ghosts.counts).enumerate() {
@@ -224,6 +226,7 @@ fn compare(whole: &LoadedWeb, shares: &[Loaded], compared: &mut Compared) {
         assert!(whole.graph.candidates().binary_search(&copy).is_err());
         compared.copies += 1;
     }
+    compared.taken += whole.mirrored.iter().map(|of| of.taken).sum::<u32>();
     compared.pins += whole.graph.pins().len();
     let in_several = domains.iter().enumerate().flat_map(|(at, of_share)| {
         let others = &domains[..at];
@@ -289,7 +292,8 @@ fn the_shares_together_are_the_web() {
             && compared.known > 100
             && compared.pins > 10
             && compared.shared_domains > 20
-            && compared.copies > 100,
+            && compared.copies > 100
+            && compared.taken > 10,
         "{compared:?}"
     );
 }

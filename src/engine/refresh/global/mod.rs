@@ -20,6 +20,7 @@ use crate::engine::Result;
 use crate::engine::error::PlanError;
 use crate::engine::refresh::report::ShortageReason;
 use crate::engine::refresh::run_context::RunContext;
+use crate::engine::web_graph::MirroredHosts;
 use evidence::{PageEvidence, Picked, combine, evidence, put_pick, put_reach, put_reached};
 use load::LoadedWeb;
 use seedbank_algorithms::cover::Stop;
@@ -139,6 +140,14 @@ impl WebRun {
         match &self.seeds {
             Seeds::Reused(seeds) => seeds.first().and_then(since).unwrap_or(refresh),
             Seeds::New { .. } => refresh,
+        }
+    }
+
+    /// The hosts that have the same pages; none if the seeds are reused.
+    pub(crate) fn mirrored(&self) -> &[MirroredHosts] {
+        match &self.seeds {
+            Seeds::Reused(_) => &[],
+            Seeds::New { pages, .. } => &pages.mirrored,
         }
     }
 

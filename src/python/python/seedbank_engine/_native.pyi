@@ -284,11 +284,12 @@ class Evaluate:
         draws: int = 5,
         rng_seed: int = 0,
         plan: str | None = None,
+        crawl: str | None = None,
         since: int | None = None,
     ) -> answers.MethodsEvaluation:
         """Compares crawls from the seeds of every method and of common baselines.
 
-        `draws` times, with a tenth of the crawled pages held out.
+        `crawl` is `panel` or limits, as for plans; by default that of the plan, or `panel`. `draws` times, with a tenth of the crawled pages held out.
         """
 
     def next(
