@@ -2,6 +2,7 @@
 
 use super::super::graph::SiteGraphError;
 use super::super::limits::MAX_PRICE;
+use super::super::revisit::Due;
 use super::super::value::UNIT;
 use super::constraints::Cap;
 use super::contents::{ContentPage, Contents, SharedContent};
@@ -30,6 +31,8 @@ pub struct WebGraph {
     known: Vec<bool>,
     /// By page: its value if it were known only from links; empty if that is 0 for all pages.
     values_as_known: Vec<i64>,
+    /// By page: the part of its value that it counts for; `None` if all count whole.
+    due: Option<Arc<[Due]>>,
     /// By page: its site, from 0; `None` if nothing depends on it.
     sites: Option<Arc<[u32]>>,
     /// The pages that share contents; `None` if no process has any.
@@ -184,6 +187,7 @@ impl WebGraph {
                 candidates: candidates.len() as u64,
             },
             share: None,
+            due: None,
             sites: None,
             contents: None,
             values,
@@ -224,6 +228,27 @@ impl WebGraph {
     pub fn with_known(mut self, known: Vec<bool>, values_as_known: Vec<i64>) -> Self {
         (self.known, self.values_as_known) = (known, values_as_known);
         self
+    }
+
+    /// Lets each page count for a part of its value, and the places that picks by gain leave be filled. `due` has an entry
+    /// for each page; `None` changes nothing. In a share, all processes pass it or none does.
+    #[must_use]
+    pub fn with_due(mut self, due: Option<Vec<Due>>) -> Self {
+        self.due = due.map(Into::into);
+        let values = std::mem::take(&mut self.values);
+        self.values = self.as_due(values);
+        self
+    }
+
+    /// Whether pages count for parts of their values.
+    pub(super) const fn has_due(&self) -> bool {
+        self.due.is_some()
+    }
+
+    /// Returns the parts of values, by page, that the pages count for.
+    pub(super) fn as_due(&self, mut values: Vec<i64>) -> Vec<i64> {
+        Due::apply(self.due.as_deref().unwrap_or_default(), &mut values);
+        values
     }
 
     /// Sets the site of each page, which limits of crawls and of seeds need: numbers from 0, the same for all pages of a site. In a
@@ -320,6 +345,7 @@ impl WebGraph {
                 candidates: count,
             },
             share: self.share.clone(),
+            due: self.due.clone(),
             sites: self.sites.clone(),
             // A crawl of the whole web is scored.
             contents: None,
