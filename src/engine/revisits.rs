@@ -5,12 +5,12 @@ use super::applied_batches::{applied_batches, crawl_times, pause};
 use super::web_graph::read_records;
 use seedbank_algorithms::cover::global::WebChoice;
 use seedbank_algorithms::cover::revisit::DAY;
-use seedbank_algorithms::cover::{Due, Revisit};
+use seedbank_algorithms::cover::{Age, Due, Revisit};
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{PageRecord, PageState};
 use seedbank_store::{GraphImage, Store};
 
-/// The time after which a fetched page has its whole value again, and the time of the last fetch in the bank. So values depend on
+/// The time after which a fetched page has its whole value again, in a state, and the time of the last fetch in the bank. So values depend on
 /// the state alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Revisits {
@@ -36,7 +36,9 @@ impl Revisits {
     /// Finds the period of a plan with this number of crawled pages, after crawls that ended at these times.
     pub(super) fn of_times(choice: &WebChoice, crawled: u64, times: &[u64]) -> Self {
         let now = times.last().copied().unwrap_or(0);
-        let period = choice.revisit.period(crawled, choice.budget, pause(times));
+        let span = now - times.first().copied().unwrap_or(now);
+        let period = choice.revisit;
+        let period = period.period(crawled, choice.budget, pause(times), span);
         Self {
             period: period.filter(|_| now > 0),
             now,
@@ -48,10 +50,20 @@ impl Revisits {
         self.period
     }
 
-    /// Returns the part of its value that a crawled page counts for, given the times of its last fetch and of the last change
-    /// of its content that is known.
-    pub(super) fn due(self, fetched: Option<u64>, changed: Option<u64>) -> Due {
-        Due::at(self.now, self.period, fetched, changed)
+    /// Returns what a page counts for, given whether it is crawled, and the times of its last fetch and of the last change of its
+    /// content that is known. Pages that are not crawled count whole.
+    pub(super) fn age(self, crawled: bool, fetched: Option<u64>, changed: Option<u64>) -> Age {
+        let fetched = fetched.filter(|_| crawled);
+        Age {
+            due: Due::at(self.now, self.period, fetched, changed),
+            seconds: fetched.map_or(u64::MAX, |at| self.now.saturating_sub(at)),
+        }
+    }
+
+    /// Returns what a page counts for.
+    pub(super) fn of_page(self, page: &PageRecord) -> Age {
+        let crawled = page.state == PageState::Crawled;
+        self.age(crawled, page.fetched, page.changed)
     }
 
     /// Returns the days from the last fetch of a page to that of the bank.
@@ -59,21 +71,13 @@ impl Revisits {
         days_between(fetched, self.now)
     }
 
-    /// Returns the part of its value that a page counts for. Pages that are not crawled count whole.
-    pub(super) fn of_page(self, page: &PageRecord) -> Due {
-        match page.state {
-            PageState::Crawled => self.due(page.fetched, page.changed),
-            _ => Due::Whole,
-        }
-    }
-
-    /// Returns the parts of pages by slot; `None` if all count whole. Cost: a scan of all pages, in parallel.
+    /// Returns what pages count for, by slot; `None` if all count whole. Cost: a scan of all pages, in parallel.
     pub(super) fn read(
         self,
         store: &Store,
         image: &GraphImage,
         watch: &dyn Watch,
-    ) -> Result<Option<Vec<Due>>> {
+    ) -> Result<Option<Vec<Age>>> {
         self.period
             .map(|_| read_records(store, image, watch, |_, _, page| self.of_page(page)))
             .transpose()

@@ -62,7 +62,7 @@ pub use error::{BadParams, CoverError};
 pub use graph::{Site, SiteGraph, SiteGraphError};
 pub use params::{Choice, CoverParams, Covered, Method, Seats, Share};
 pub use pick::{HopGain, Pick, Score, Scored, SiteCover, Stop};
-pub use revisit::{Due, Revisit};
+pub use revisit::{Age, Due, Revisit};
 pub use uncovered_scores::{UncoveredScores, uncovered_scores};
 pub use value::{PUniq, PageFacts, Value, Weights, page_value, pagerank_values};
 

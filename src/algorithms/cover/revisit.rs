@@ -33,12 +33,18 @@ pub enum Revisit {
 
 impl Revisit {
     /// Returns the period in seconds; `None` if pages have their whole values at any time. `pause` is the time between two
-    /// crawls, in seconds, if it is known.
+    /// crawls, if it is known, and `span` that from the first to the last one, both in seconds.
     ///
     /// That of [`Auto`](Self::Auto) is a day times a power of two, at least a 32nd of a day, so that it stays the same while the web
-    /// grows a little.
+    /// grows a little. It is at most `span`, since no page that was fetched would count whole otherwise.
     #[must_use]
-    pub fn period(self, crawled: u64, budget: Option<u64>, pause: Option<u64>) -> Option<u64> {
+    pub fn period(
+        self,
+        crawled: u64,
+        budget: Option<u64>,
+        pause: Option<u64>,
+        span: u64,
+    ) -> Option<u64> {
         match self {
             Self::Off => None,
             Self::Days(days) => Some(u64::from(days) * DAY),
@@ -48,11 +54,11 @@ impl Revisit {
                 let mut period = SHORTEST;
                 // The next one is nearer from the geometric mean of both on.
                 while u128::from(period).pow(2) * 2 <= round.saturating_mul(round)
-                    && period < u64::from(MAX_DAYS) * DAY
+                    && period.saturating_mul(2) <= span
                 {
                     period *= 2;
                 }
-                Some(period)
+                (period <= span).then_some(period)
             }
         }
     }
@@ -131,6 +137,15 @@ impl JsonSchema for Revisit {
     }
 }
 
+/// What a page counts for, and the time since its last fetch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Age {
+    /// The part of its value.
+    pub due: Due,
+    /// The seconds since its last fetch; the largest number if that is not known.
+    pub seconds: u64,
+}
+
 /// The part of its value that a page counts for.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize, JsonSchema,
@@ -201,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_page_is_worth_nothing_then_half_then_all() {
-        let period = Revisit::Days(4).period(0, None, None);
+        let period = Revisit::Days(4).period(0, None, None, 0);
         let now = 10 * DAY;
         for (fetched, changed, due) in [
             (Some(10 * DAY), None, Due::Not),
@@ -229,21 +244,25 @@ mod tests {
     #[test]
     fn the_period_of_a_round_is_a_power_of_two_of_a_day() {
         let days = |crawled, budget, pause| {
-            let period = Revisit::Auto.period(crawled, Some(budget), Some(pause));
+            let period = Revisit::Auto.period(crawled, Some(budget), Some(pause), u64::MAX);
             period.unwrap() as f64 / DAY as f64
         };
         let expected = [(100, 1.0), (141, 1.0), (142, 2.0), (282, 2.0), (283, 4.0)];
         for (crawled, found) in expected {
             assert!((days(crawled, 100, DAY) - found).abs() < 1e-9, "{crawled}");
         }
-        // Crawls of every hour; a web that one crawl fetches; one that takes centuries.
+        // Crawls of every hour; a web that one crawl fetches.
         assert!((days(2400, 100, 3600) - 1.0).abs() < 1e-9);
         assert!((days(1, 100, DAY) - 1.0 / 32.0).abs() < 1e-9);
-        assert!((days(u64::MAX, 1, DAY) - 65_536.0).abs() < 1e-9);
-        for (budget, pause) in [(None, Some(DAY)), (Some(100), None)] {
-            assert_eq!(Revisit::Auto.period(1000, budget, pause), None);
+        // At most the time since the first crawl.
+        for (span, found) in [(0, None), (DAY, Some(DAY)), (4 * DAY - 1, Some(2 * DAY))] {
+            let period = Revisit::Auto.period(u64::MAX, Some(1), Some(DAY), span);
+            assert_eq!(period, found);
         }
-        assert_eq!(Revisit::Off.period(1000, Some(1), Some(DAY)), None);
+        for (budget, pause) in [(None, Some(DAY)), (Some(100), None)] {
+            assert_eq!(Revisit::Auto.period(1000, budget, pause, u64::MAX), None);
+        }
+        assert_eq!(Revisit::Off.period(1000, Some(1), Some(DAY), DAY), None);
     }
 
     #[test]

@@ -432,7 +432,7 @@ fn next_table(found: &NextEvaluation) -> Table {
     let mut table = Table::of("lists", "", &found.rows)
         .text("list", "list", |row| &row.list)
         .text("", "plan", |row| if row.is_plan { "*" } else { "" })
-        .field("is_plan", |row| row.is_plan)
+        .field("is_plan", |row| row.is_plan.to_string())
         .field("seeds", |_| found.seeds)
         .field("budget", |_| found.budget);
     let runs: [(&str, &str, NewPagesOf); 3] = [

@@ -111,6 +111,7 @@ impl Bank {
                     found: found(of_list),
                     fetched: mean(fetched, of_list.len()),
                 },
+                found: of_list.iter().map(|day| day.found).collect(),
                 later: found(of_list.get(LATER..).unwrap_or_default()),
                 times_plan: plan.filter(|plan| *plan != at).and_then(|plan| {
                     let pairs = of_list.iter().zip(&in_loop[plan]).map(pair);
@@ -181,6 +182,8 @@ pub struct NextRow {
     pub replayed_crawled: NewPages,
     /// New pages of a crawl in the closed loop, in which each list knows only what its own crawls found.
     pub closed_loop: NewPages,
+    /// New pages found in the closed loop, by batch.
+    pub found: Vec<u64>,
     /// New pages found by a crawl in the closed loop from the sixth batch on; 0 with five batches.
     #[schemars(range(min = 0))]
     pub later: f64,
@@ -537,16 +540,13 @@ impl<'a> KnownWeb<'a> {
         let may_be_seed: Vec<bool> = pages.clone().map(may_be_seed).collect();
         let crawled = pages.clone().filter(|&page| known.is_crawled(page)).count();
         let revisits = Revisits::of_times(choice, crawled as u64, &known.times);
-        let due = |page: usize| {
-            let fetched = known.fetched[page].filter(|_| known.is_crawled(page));
-            revisits.due(fetched, None)
-        };
-        let due = revisits.period().map(|_| pages.clone().map(due).collect());
+        let age = |page: usize| revisits.age(known.is_crawled(page), known.fetched[page], None);
+        let ages = revisits.period().map(|_| pages.clone().map(age).collect());
         let graph = WebGraph::from_successors(values, self.successors.clone(), &may_be_seed);
         let is_known = |page: usize| !known.is_crawled(page);
         let graph = graph
             .map_err(web_graph_error)?
-            .with_due(due)
+            .with_ages(ages)
             .with_known(pages.map(is_known).collect(), Vec::new())
             .with_sites(self.sites.to_vec());
         Ok((graph, scores))

@@ -156,7 +156,7 @@ pub fn select(
         value_known: 0,
         max_per_site: setting.max_per_site,
         positive_only: choice.positive_only,
-        fill: choice.fill || graph.has_due(),
+        fill: choice.fill || graph.has_ages(),
         with_uncovered: true,
     };
     let mut cover = greedy::greedy(graph, reach, options, &pool, watch)?;

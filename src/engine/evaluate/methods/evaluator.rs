@@ -189,7 +189,8 @@ impl<'a> Evaluator<'a> {
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
         let full_web = HeldOutWeb::new(web, &vec![false; web.of.len()], watch)?;
-        let due = full_web.due(worth.revisits).unwrap_or_default();
+        let ages = full_web.ages(worth.revisits).unwrap_or_default();
+        let due: Vec<Due> = ages.iter().map(|age| age.due).collect();
         let mut values = full_web.values(worth);
         Due::apply(&due, &mut values);
         Ok(Self {

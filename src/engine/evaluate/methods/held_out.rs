@@ -20,7 +20,7 @@ use crate::engine::web_graph::{
 use seedbank_algorithms::communicator::alone;
 use seedbank_algorithms::cover::global::{SharedContent, ValueBy, WebChoice, WebGraph};
 use seedbank_algorithms::cover::{
-    Due, PUniq, PageFacts, SiteGraph, Value, Weights, page_value, pagerank_values,
+    Age, PUniq, PageFacts, SiteGraph, Value, Weights, page_value, pagerank_values,
 };
 use seedbank_algorithms::graph::{Csr, HubGraph, NONE, PageGraph, Rows, number};
 use seedbank_algorithms::page::{PageId, SiteId};
@@ -155,17 +155,11 @@ impl<'a> HeldOutWeb<'a> {
             .collect()
     }
 
-    /// Returns the part of its value that each page counts for; `None` if all count whole.
-    pub(super) fn due(&self, revisits: Revisits) -> Option<Vec<Due>> {
+    /// Returns what each page counts for; `None` if all count whole.
+    pub(super) fn ages(&self, revisits: Revisits) -> Option<Vec<Age>> {
         let of_page = |(&page, &crawled): (&u32, &bool)| {
-            let BankPage {
-                fetched, changed, ..
-            } = self.web.of[page as usize];
-            if crawled {
-                revisits.due(fetched, changed)
-            } else {
-                Due::Whole
-            }
+            let of = &self.web.of[page as usize];
+            revisits.age(crawled, of.fetched, of.changed)
         };
         let pages = self.pages.iter().zip(&self.crawled);
         revisits.period().map(|_| pages.map(of_page).collect())
@@ -260,7 +254,7 @@ impl<'a> HeldOutWeb<'a> {
         }
         let graph = graph.map_err(web_graph_error)?;
         Ok(graph
-            .with_due(self.due(worth.revisits))
+            .with_ages(self.ages(worth.revisits))
             .with_known(known, values_as_known)
             .with_sites(self.site_numbers()))
     }

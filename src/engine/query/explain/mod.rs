@@ -170,7 +170,7 @@ impl Explainer {
             fetched: record.fetched,
             days: record.fetched.map(|at| revisits.days_since(Some(at))),
             whole_after: period as f64 / DAY as f64,
-            counts: revisits.of_page(record),
+            counts: revisits.of_page(record).due,
         }))
     }
 

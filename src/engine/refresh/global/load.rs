@@ -26,7 +26,7 @@ use crate::engine::web_graph::{
 };
 use seedbank_algorithms::communicator::{Communicator, alone};
 use seedbank_algorithms::cover::global::{Cap, Duplicates, ValueBy, WebChoice, WebGraph, WebShare};
-use seedbank_algorithms::cover::{Due, Method, PUniq, PageFacts, page_value, pagerank_values};
+use seedbank_algorithms::cover::{Age, Due, Method, PUniq, PageFacts, page_value, pagerank_values};
 use seedbank_algorithms::graph::{Csr, NONE, number};
 use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
@@ -286,8 +286,8 @@ struct PageLists {
     /// As [`WebGraph::with_known`] takes them.
     values_as_known: Vec<i64>,
     marks: Vec<Mark>,
-    /// Whether pages count for parts of their values.
-    has_due: bool,
+    /// What pages count for; `None` if all count whole.
+    ages: Option<Vec<Age>>,
 }
 
 impl PageLists {
@@ -301,8 +301,12 @@ impl PageLists {
         ineligible: &IneligiblePages,
     ) -> Result<Self> {
         let choice = context.plan;
-        let due =
-            Revisits::new(context.store, choice)?.read(context.store, image, context.watch)?;
+        let of_slots = Revisits::new(context.store, choice)?;
+        let of_slots = of_slots.read(context.store, image, context.watch)?;
+        let ages: Option<Vec<Age>> = of_slots.map(|ages| {
+            let slots = numbers.slots.iter();
+            slots.map(|&slot| ages[slot as usize]).collect()
+        });
         let ids = numbers.pages(image);
         let uncrawled = uncrawled_outlinks(image);
         let has_quality = choice.weights.quality.0 != 0;
@@ -325,7 +329,9 @@ impl PageLists {
                 clicked: facts.clicks > 0,
                 uncrawled_outlinks: if crawled { facts.uncrawled_outlinks } else { 0 },
                 quality: facts.quality,
-                due: due.as_ref().map_or(Due::Whole, |due| due[slot as usize]),
+                due: ages
+                    .as_ref()
+                    .map_or(Due::Whole, |ages| ages[marks.len()].due),
             });
         }
         Ok(Self {
@@ -333,7 +339,7 @@ impl PageLists {
             values,
             values_as_known,
             marks,
-            has_due: due.is_some(),
+            ages,
         })
     }
 
@@ -384,9 +390,9 @@ impl PageLists {
         let graph = graph
             .with_constraints(pins, caps)
             .map_err(web_graph_error)?;
-        let due = self.marks.iter().map(|of| of.due);
-        let due = self.has_due.then(|| due.collect());
-        let mut graph = graph.with_due(due).with_known(known, self.values_as_known);
+        let mut graph = graph
+            .with_ages(self.ages)
+            .with_known(known, self.values_as_known);
         if choice.needs_sites() {
             graph = graph.with_sites(site_numbers(&self.ids));
         }
