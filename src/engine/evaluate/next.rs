@@ -46,6 +46,9 @@ const MIN_BATCHES: usize = 5;
 /// A plan is kept that finds at least this part of what the best list finds.
 const KEPT_FROM: f64 = 0.95;
 
+/// What a batch counts for in the choice of a list, as a part of the batch after it: five batches ago half.
+const DECAY: f64 = 0.87;
+
 /// Request of [`Bank::evaluate_next`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NextRequest {
@@ -121,7 +124,7 @@ impl Bank {
         });
         let rows = rows.collect();
         let batches: Vec<_> = timeline.steps.iter().map(|step| step.batch).collect();
-        let recommended = recommended(&contenders, &in_loop, timeline.steps.len());
+        let recommended = recommended(&in_loop, timeline.steps.len(), plan);
         Ok(NextEvaluation {
             state,
             plan: own.stored.is_some().then_some(own.name),
@@ -140,16 +143,25 @@ impl Bank {
 /// The first day of the closed loop on which a recommendation is followed, from 0.
 const LATER: usize = MIN_BATCHES - 1;
 
-/// Returns the list to take after some days of the closed loop: the one that found the most, or that of the plan if it found nearly as
-/// much.
-fn recommended(contenders: &[Contender], in_loop: &[Vec<DayInLoop>], days: usize) -> usize {
-    let total = |at: usize| in_loop[at][..days].iter().map(|day| day.found).sum::<u64>();
-    let plan = contenders.iter().position(|of| of.is_plan);
+/// Returns the list to take after some days of the closed loop, given the one that is taken now, if there is one: that one, unless
+/// another list finds twice as much, or more than it by a twentieth and by two standard errors. Earlier days count less.
+fn recommended(in_loop: &[Vec<DayInLoop>], days: usize, current: Option<usize>) -> usize {
+    let found = |at: usize| {
+        let days = in_loop[at][..days].iter();
+        days.fold(0.0, |sum, day| DECAY * sum + day.found as f64)
+    };
     // The first of equals.
-    let best = (0..contenders.len()).rev().max_by_key(|at| total(*at));
+    let best = (0..in_loop.len()).rev();
+    let best = best.max_by(|one, other| found(*one).total_cmp(&found(*other)));
     let best = best.unwrap_or_default();
-    let is_kept = |plan: &usize| total(*plan) as f64 >= KEPT_FROM * total(best) as f64;
-    plan.filter(is_kept).unwrap_or(best)
+    let is_kept = |current: &usize| {
+        let (own, most) = (found(*current), found(best));
+        // The error of the difference of two counts.
+        let error = (own + most).sqrt();
+        let is_less = own < KEPT_FROM * most && most - own > 2.0 * error;
+        !is_less && (own > most / 2.0 || most <= 0.0)
+    };
+    current.filter(is_kept).unwrap_or(best)
 }
 
 // The answer of `evaluate methods --next`.
@@ -218,8 +230,8 @@ pub struct NextEvaluation {
     /// list that is recommended by the batches before; 0 with five batches.
     #[schemars(range(min = 0))]
     pub followed: f64,
-    /// The list to take: the plan's if it finds at least .95 times as much in the closed loop as the list that finds the most, else that
-    /// one.
+    /// The list to take by the closed loop, in which what was found five batches ago counts half: the plan's, unless another list finds
+    /// twice as much, or more by a twentieth and by two standard errors.
     pub recommended: String,
 }
 
@@ -392,10 +404,16 @@ impl Own {
             in_loop.push(closed_loop(timeline, always, self.budget, watch)?);
             watch.advance(1);
         }
-        let leader = |day: usize| {
-            let known = if day < LATER { 0 } else { day };
-            &contenders[recommended(contenders, &in_loop, known)]
-        };
+        let mut current = contenders.iter().position(|of| of.is_plan);
+        let leaders: Vec<usize> = (0..timeline.steps.len())
+            .map(|day| {
+                if day >= LATER {
+                    current = Some(recommended(&in_loop, day, current));
+                }
+                current.unwrap_or_default()
+            })
+            .collect();
+        let leader = |day: usize| &contenders[leaders[day]];
         let followed = closed_loop(timeline, leader, self.budget, watch)?;
         watch.advance(1);
         let followed = followed.get(LATER..).unwrap_or_default().to_vec();

@@ -251,26 +251,25 @@ fn few_batches_are_not_enough() {
 }
 
 #[test]
-fn a_plan_is_kept_that_finds_nearly_as_much() {
-    let choice = web_choice(&PlanOptions::of_goal(Goal::Coverage)).unwrap();
-    let contenders = ["a", "b", "c"].map(|list| Contender {
-        list: list.to_owned(),
-        is_plan: list == "b",
-        choice,
-        parameters: PlanOptions::default(),
-        replaces: false,
-    });
-    let recommended_after = |found: [[u64; 3]; 3], days: usize| {
+fn a_plan_is_kept_unless_another_list_finds_clearly_more() {
+    let list = |found: [[u64; 3]; 3], days: usize| {
         let day = |found: u64| DayInLoop { found, fetched: 0 };
-        let in_loop = found.map(|of_list| of_list.map(day).to_vec());
-        contenders[recommended(&contenders, &in_loop, days)]
-            .list
-            .clone()
+        recommended(&found.map(|of| of.map(day).to_vec()), days, Some(1))
     };
-    let found = [[9, 0, 0], [0, 20, 0], [1, 20, 60]];
-    assert_eq!(recommended_after(found, 0), "b");
-    assert_eq!(recommended_after(found, 1), "a");
-    // 20 is at least .95 of 21.
-    assert_eq!(recommended_after(found, 2), "b");
-    assert_eq!(recommended_after(found, 3), "c");
+    let found = [[9, 0, 0], [0, 200, 0], [1, 200, 600]];
+    assert_eq!(list(found, 0), 1);
+    // Twice as much.
+    assert_eq!(list(found, 1), 0);
+    // A page more is less than a twentieth.
+    assert_eq!(list(found, 2), 1);
+    assert_eq!(list(found, 3), 2);
+    // 60 pages are more than two errors of 740, and 12 pages are not of 38.
+    assert_eq!(list([[0, 0, 0], [0, 0, 340], [0, 0, 400]], 3), 2);
+    assert_eq!(list([[0, 0, 0], [0, 0, 13], [0, 0, 25]], 3), 1);
+    assert_eq!(list([[0, 0, 0], [0, 0, 12], [0, 0, 25]], 3), 2);
+    // What was found earlier counts less.
+    assert_eq!(list([[0, 0, 0], [300, 0, 0], [0, 0, 230]], 3), 1);
+    assert_eq!(list([[0, 0, 0], [100, 0, 0], [0, 0, 200]], 3), 2);
+    let none: [Vec<DayInLoop>; 2] = Default::default();
+    assert_eq!(recommended(&none, 0, None), 0);
 }

@@ -226,7 +226,9 @@ parameters! {
         /// value until all of them have passed, then all of it; counted up to the last fetch in the bank. A page that is known to
         /// have changed since is worth all of it. `auto`: the time in which crawls of `budget` fetch as many pages as were ever
         /// crawled.
-        revisit: Revisit = value("DAYS|auto|off").default(Revisit::Off).values_pages();
+        revisit: Revisit = value("DAYS|auto|off")
+            .default_is("off; auto for a new plan with a goal and a budget")
+            .values_pages();
         /// Number of pages that the crawl will fetch. The first refresh tunes `hops`, `fetch-cost` and
         /// `value-known` for it, as far as they are not given.
         budget: u64 = value("N").range(1..).clears(|budget, stored| {
