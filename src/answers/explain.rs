@@ -3,12 +3,14 @@
 
 use crate::engine::query::{
     AliasView, CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, CoverStop,
-    CurrentPage, Explanation, NearCore, NotAdded, PolicyVerdict, RefreshRun, Role, RowSums,
-    ScoredUrl, SeedByPolicy, SeedOfCore, SeedOfSite, SidePosition, SiteExplanation, SiteInPlan,
-    SiteSeed, SiteWhy, Uncovered, Unreached, ValueBreakdown, WebOfSite, WebSeed, WebTerms,
-    WebValueBreakdown, Why,
+    CurrentPage, Explanation, NearCore, NotAdded, PolicyVerdict, RefreshRun, RevisitView, Role,
+    RowSums, ScoredUrl, SeedByPolicy, SeedOfCore, SeedOfSite, SidePosition, SiteExplanation,
+    SiteInPlan, SiteSeed, SiteWhy, Uncovered, Unreached, ValueBreakdown, WebOfSite, WebSeed,
+    WebTerms, WebValueBreakdown, Why,
 };
 use crate::engine::refresh::Proof;
+use seedbank_algorithms::cover::Due;
+use seedbank_formats::clock::time;
 use seedbank_formats::display::{counted, is_or_are};
 
 use super::facts::{Facts, Line};
@@ -54,6 +56,9 @@ pub fn page_evidence(answer: &Explanation) -> Facts {
     let mut lines = Facts::default();
     lines.add(refresh_summary(&answer.run));
     current_state(&mut lines, &answer.page, &answer.why);
+    if let Some(revisit) = &answer.revisit {
+        lines.add(last_fetch(revisit));
+    }
     evidence(&mut lines, &answer.why);
     lines
 }
@@ -320,6 +325,28 @@ fn current_state(lines: &mut Facts, page: &CurrentPage, why: &Why) {
     if page.recorded_since_refresh && *why != Why::NotYetKnown {
         lines.add("that record was ingested after the refresh; refresh again to see its effect");
     }
+}
+
+fn last_fetch(revisit: &RevisitView) -> String {
+    let fetched = revisit.fetched.zip(revisit.days).map_or_else(
+        || "its last fetch has no known time".to_owned(),
+        |(at, days)| {
+            format!(
+                "fetched {}, {days:.1} days before the last fetch in the bank",
+                time(at)
+            )
+        },
+    );
+    let counts = match revisit.counts {
+        Due::Not => "worth nothing yet",
+        Due::Half => "worth half of its value",
+        Due::Whole => "worth its whole value",
+    };
+    let after = revisit.whole_after;
+    format!(
+        "{fetched}: {counts} (half from {} days on, whole from {after}, or once it has changed)",
+        after / 2.0
+    )
 }
 
 fn alias(alias: &AliasView) -> Line {

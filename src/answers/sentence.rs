@@ -64,7 +64,7 @@ fn why_seed(run: &RefreshRun, why: &Why) -> Option<(u32, String)> {
     match why {
         Why::CoreSeed(seed) => Some((seed.rank, core_seed(seed, run))),
         Why::CoverSeed(seed) => Some((seed.rank, cover_seed(seed, run.method))),
-        Why::WebSeed(seed) => Some((seed.rank, web_seed(seed))),
+        Why::WebSeed(seed) => Some((seed.rank, web_seed(seed, run.method))),
         _ => None,
     }
 }
@@ -363,11 +363,11 @@ fn cover_seed(seed: &CoverSeed, method: Method) -> String {
     )
 }
 
-fn web_seed(seed: &WebSeed) -> String {
-    let how = if seed.gain.is_none() {
-        "it was drawn at random, and "
-    } else {
-        ""
+fn web_seed(seed: &WebSeed, method: Method) -> String {
+    let how = match (method, seed.gain) {
+        (_, None) => "it was drawn at random, and ",
+        (Method::Cover(CoverMethod::Oldest), _) => "its last fetch is the longest ago, and ",
+        _ => "",
     };
     let mut worth = seed.reaches.net.to_string();
     if seed.reaches.cost > 0.0 {

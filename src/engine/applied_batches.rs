@@ -1,11 +1,9 @@
 //! The batches that were not undone, and what follows from them together.
 
+use seedbank_algorithms::cover::revisit::DAY;
 use seedbank_algorithms::yields::FirstFetches;
 use seedbank_store::records::{BatchId, BatchKind, BatchRecord};
 use seedbank_store::{Store, StoreError, tables};
-
-/// The assumed time between two crawls, in seconds, if the bank has fewer than two.
-const DAY: u64 = 86_400;
 
 /// The number of last batches whose times determine that of the next crawl.
 const LAST_BATCHES: usize = 10;
@@ -35,21 +33,32 @@ pub(super) fn first_fetches(batches: &[(BatchId, BatchRecord)]) -> FirstFetches 
     first
 }
 
-/// Returns the time at which the next crawl is expected, in seconds since 1970 (UTC): that of the last fetch and
-/// the median time between the last batches, or a day.
-pub(super) fn next_crawl(batches: &[(BatchId, BatchRecord)]) -> u64 {
+/// Returns the times of the last fetches of crawls, ascending, in seconds since 1970 (UTC). A batch without a later fetch is no
+/// crawl.
+pub(super) fn crawl_times(batches: &[(BatchId, BatchRecord)]) -> Vec<u64> {
     let times = batches.iter().map(|(_, record)| record.last_fetch);
     let mut times: Vec<u64> = times.filter(|time| *time > 0).collect();
     times.dedup();
-    let last = times.last().copied().unwrap_or(0);
+    times
+}
+
+/// Returns the median time between the last crawls, in seconds; `None` with fewer than two.
+pub(super) fn pause(times: &[u64]) -> Option<u64> {
     let recent = &times[times.len().saturating_sub(LAST_BATCHES)..];
     let mut gaps: Vec<u64> = recent
         .windows(2)
         .map(|pair| pair[1].saturating_sub(pair[0]))
         .collect();
     gaps.sort_unstable();
-    let gap = gaps.get(gaps.len() / 2).copied().unwrap_or(DAY);
-    last.saturating_add(gap)
+    gaps.get(gaps.len() / 2).copied()
+}
+
+/// Returns the time at which the next crawl is expected, in seconds since 1970 (UTC): that of the last fetch and
+/// the median time between the last batches, or a day.
+pub(super) fn next_crawl(batches: &[(BatchId, BatchRecord)]) -> u64 {
+    let times = crawl_times(batches);
+    let last = times.last().copied().unwrap_or(0);
+    last.saturating_add(pause(&times).unwrap_or(DAY))
 }
 
 #[cfg(test)]

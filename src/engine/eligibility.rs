@@ -23,9 +23,6 @@ use seedbank_formats::ingest::{self, Patterns, SiteMode};
 use seedbank_store::records::{Failures, PageRecord, PageState};
 use seedbank_store::{GraphImage, Hash128, Store, StoreError, tables};
 
-/// The seconds of a day.
-const DAY: u64 = 86_400;
-
 /// Why a page that a method selected is not a seed.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
@@ -46,8 +43,6 @@ pub enum RejectionReason {
     MinQuality,
     /// Its last fetches failed, or all those of its site.
     MaxFailures,
-    /// It was fetched within the days of `rest`.
-    Rest,
     /// Its core has too few hubs.
     MinHubs,
     /// Its core has too few authorities.
@@ -72,7 +67,6 @@ impl RejectionReason {
             Self::ExcludeFromGraph => "exclude-from-graph",
             Self::MinQuality => "min-quality",
             Self::MaxFailures => "max-failures",
-            Self::Rest => "rest",
             Self::MinHubs => "min-hubs",
             Self::MinAuthorities => "min-authorities",
             Self::MinHubSites => "min-hub-sites",
@@ -100,9 +94,6 @@ pub struct PagePolicy {
     pub min_quality: u16,
     /// Number of consecutive failed fetches that keeps a page from being a seed; 0 without a limit.
     pub max_failures: u32,
-    /// Pages fetched within this number of days before the last fetch in the bank are not seeds; 0
-    /// without a limit.
-    pub rest: u32,
 }
 
 /// Why a page is ineligible, as a seed or for the graph.
@@ -229,29 +220,6 @@ impl PlanScope {
     }
 }
 
-/// The rule that a fetched page is no seed for some days.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Rest {
-    /// A page that was fetched after this time is no seed; `None` without a limit.
-    after: Option<u64>,
-}
-
-impl Rest {
-    /// Creates the rule for a number of days before the last fetch; 0 for no rule.
-    pub(crate) fn new(last_fetch: u64, days: u32) -> Self {
-        let after = last_fetch.saturating_sub(u64::from(days) * DAY);
-        Self {
-            after: (days > 0).then_some(after),
-        }
-    }
-
-    /// Whether a page was fetched too late to be a seed.
-    pub(crate) fn rejects(self, fetched: Option<u64>) -> bool {
-        let after = self.after.zip(fetched);
-        after.is_some_and(|(after, fetched)| fetched > after)
-    }
-}
-
 /// The lists of a plan that concern single pages.
 #[derive(Default)]
 pub(crate) struct PageLists {
@@ -260,13 +228,11 @@ pub(crate) struct PageLists {
     pub(crate) exclude_from_graph: Option<Patterns>,
 }
 
-/// What policies depend on of a page. The URL and the time of the fetch come from its record, all else is in graph images
-/// too.
+/// What policies depend on of a page. The URL comes from its record, all else is in graph images too.
 struct PageAttributes<'a> {
     /// The site and the rest of the URL; empty if no policy depends on URLs.
     site: &'a str,
     local: &'a str,
-    fetched: Option<u64>,
     /// In ten-thousandths.
     quality: u16,
     is_failing: bool,
@@ -278,7 +244,6 @@ struct PageAttributes<'a> {
 pub(crate) struct PageRules {
     policy: PagePolicy,
     lists: PageLists,
-    rest: Rest,
     /// The number of documents of the bank, which are never seeds.
     documents: u64,
     /// The pages with too many failed fetches; `None` if each is looked up.
@@ -354,15 +319,9 @@ impl PageRules {
         lists: PageLists,
         mode: SiteMode,
     ) -> Result<Self> {
-        let last_fetch = if policy.rest > 0 {
-            store.last_fetch()?
-        } else {
-            0
-        };
         Ok(Self {
             policy,
             lists,
-            rest: Rest::new(last_fetch, policy.rest),
             documents: store.counters()?.documents,
             failing: None,
             mode,
@@ -393,15 +352,7 @@ impl PageRules {
         if page.is_failing {
             return Some(RejectionReason::MaxFailures);
         }
-        if self.rest.rejects(page.fetched) {
-            return Some(RejectionReason::Rest);
-        }
         None
-    }
-
-    /// Whether a policy depends on what only the records of pages have.
-    fn needs_records(&self) -> bool {
-        self.has_lists() || self.rest.after.is_some()
     }
 
     fn has_lists(&self) -> bool {
@@ -512,7 +463,6 @@ impl PageRules {
         Ok(self.reason(&PageAttributes {
             site,
             local: &record.local,
-            fetched: record.fetched,
             quality: record.quality(),
             is_failing: self.is_failing(store, page)?,
             is_document: record.is_document(),
@@ -652,14 +602,13 @@ impl IneligiblePages {
         let failing = scanned.as_ref().or(rules.failing.as_ref());
         let is_failing =
             |page: PageId| failing.is_some_and(|failing| failing.pages.contains(page.0));
-        let needs_records = rules.exclude_from_graph() || with_seeds && rules.needs_records();
+        let needs_records = rules.exclude_from_graph() || with_seeds && rules.has_lists();
         let from_records = if needs_records {
             read_records(store, image, watch, |page, site, record| {
                 if with_seeds {
                     return rules.reason(&PageAttributes {
                         site,
                         local: &record.local,
-                        fetched: record.fetched,
                         quality: record.quality(),
                         is_failing: is_failing(page),
                         is_document: record.is_document(),
@@ -678,7 +627,6 @@ impl IneligiblePages {
             let attributes = PageAttributes {
                 site: "",
                 local: "",
-                fetched: None,
                 quality: image.attributes(slot).quality,
                 is_failing: is_failing(image.page(slot)),
                 is_document: image.is_document(slot),
@@ -766,12 +714,5 @@ mod tests {
         let rejected = quality.map(Ineligible::Policy);
         assert_eq!(reason(PageState::Crawled, false, false, quality), rejected);
         assert_eq!(reason(PageState::Crawled, false, false, None), None);
-    }
-
-    #[test]
-    fn rest_begins_with_the_last_fetch() {
-        let rest = Rest::new(10 * DAY, 3);
-        assert!(rest.rejects(Some(7 * DAY + 1)) && !rest.rejects(Some(7 * DAY)));
-        assert!(!rest.rejects(None) && !Rest::new(10 * DAY, 0).rejects(Some(10 * DAY)));
     }
 }

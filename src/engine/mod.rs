@@ -14,6 +14,7 @@
 //! | `history` | previous versions of pages; successors of dead seeds |
 //! | `ingest` | applies a batch of records to the bank |
 //! | `repeated_content` | sites on which one content is on many pages |
+//! | `revisits` | what pages count for by the times since their last fetches |
 //! | `learned_values` | the new links that fetches of pages are expected to bring |
 //! | `maintenance` | backup, restore, compaction |
 //! | `refresh` | runs a plan: by `cores`, by `cover` of sites or `global` over the web |
@@ -51,6 +52,7 @@ pub mod refresh;
 pub mod remote;
 mod repeated_content;
 mod request_topic;
+mod revisits;
 mod rounds;
 pub mod scores;
 #[cfg(test)]

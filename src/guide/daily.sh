@@ -8,7 +8,7 @@
 #   seedbank refresh bank --seeds 50 --budget 20000
 #
 # The settings come from the environment:
-#   BANK     the bank
+#   BANK     the bank; beside it, its name with an ending, are a lock and the time of the last weekly comparison
 #   INBOX    a folder; the crawler moves complete deltas there, with names that sort by time:
 #            2026-11-19.jsonl.zst. Each is one file of any format that `ingest` detects
 #   SEEDS    the seed list for the next crawl
@@ -89,6 +89,13 @@ case $status in
   5) ;;
   *) finish "$status" ;;
 esac
+
+# Once a week, says which list finds the most new pages. Nothing is changed; a young bank has too few batches for it.
+week="$BANK.week"
+if [ -z "$(find "$week" -mtime -7 2> /dev/null)" ] && next=$(seedbank -q evaluate "$BANK" methods --next 2> /dev/null); then
+  printf '%s\n' "$next" | tail -n 1
+  : > "$week"
+fi
 
 if [ -n "$BACKUPS" ]; then
   seedbank backup "$BANK" "$BACKUPS" --keep 7 --wait || finish $?

@@ -56,20 +56,20 @@ impl Evaluate {
             .answer(py, |bank| bank.evaluate_methods(&request))
     }
 
-    /// Compares lists by the new pages that the crawls after each of the last batches found.
-    #[pyo3(signature = (*, seeds = 20, budget = None, rest = 0, rng_seed = 0))]
+    /// Compares the lists of a plan with others by the new pages that the crawls after each of the last batches found.
+    #[pyo3(signature = (*, plan = None, seeds = None, budget = None, rng_seed = 0))]
     fn next<'py>(
         &self,
         py: Python<'py>,
-        seeds: u32,
+        plan: Option<String>,
+        seeds: Option<u32>,
         budget: Option<u64>,
-        rest: u32,
         rng_seed: u64,
     ) -> PyResult<Bound<'py, PyAny>> {
         let request = NextRequest {
+            plan,
             seeds,
             budget,
-            rest,
             rng_seed,
         };
         self.handle.answer(py, |bank| bank.evaluate_next(&request))

@@ -79,7 +79,7 @@ fn number(score: Score) -> Option<i64> {
     match score {
         Score::Weight(weight) => Some(weight),
         Score::OutDegree(degree) => Some(i64::from(degree)),
-        Score::Pagerank(_) | Score::Drawn => None,
+        Score::Pagerank(_) | Score::Days(_) | Score::Drawn => None,
     }
 }
 

@@ -178,8 +178,11 @@ fn plans() -> Vec<(&'static str, PlanOptions)> {
         let options = plan(&format!("method={} per-site=3", method.name()));
         (method.name(), options)
     };
-    let mut plans: Vec<(&'static str, PlanOptions)> =
-        CoverMethod::ALL.into_iter().map(by).collect();
+    let mut plans: Vec<(&'static str, PlanOptions)> = CoverMethod::ALL
+        .into_iter()
+        .filter(|of| *of != CoverMethod::Oldest)
+        .map(by)
+        .collect();
     plans.push((
         "removing",
         plan("method=max-weight per-site=3 covered=remove"),

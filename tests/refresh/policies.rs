@@ -13,7 +13,7 @@ use crate::support::plans::exact_cores;
 use crate::support::properties::repeatable;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
-use seedbank::engine::plan::{CoverMethod, Method, Scope, Value};
+use seedbank::engine::plan::{CoverMethod, Due, Method, Revisit, Scope, Value};
 use seedbank::engine::policy::{Limit, List};
 use seedbank::engine::query::{ByPolicy, Seed};
 use seedbank::engine::{PlanOptions, RefreshRequest};
@@ -73,18 +73,22 @@ fn line(event: &Event, time: usize) -> String {
 }
 
 fn options() -> impl Strategy<Value = PlanOptions> {
+    let on_sites: Vec<CoverMethod> = CoverMethod::ALL
+        .into_iter()
+        .filter(|of| *of != CoverMethod::Oldest)
+        .collect();
     let method = prop_oneof![
         4 => Just(PlanOptions::default()),
         1 => Just(PlanOptions { pick: Some(seedbank_algorithms::cores::Pick::Stable), ..PlanOptions::default() }),
-        4 => (0..CoverMethod::ALL.len(), 0..3_usize).prop_map(|(method, seats)| PlanOptions {
-            method: Some(Method::Cover(CoverMethod::ALL[method])),
+        4 => (prop::sample::select(on_sites), 0..3_usize).prop_map(|(method, seats)| PlanOptions {
+            method: Some(Method::Cover(method)),
             per_site: (seats == 0).then_some(2),
             share: (seats > 0).then(|| [Share::Pages, Share::Value][seats - 1]),
             ..PlanOptions::default()
         }),
-        3 => (0..4_usize).prop_map(|method| PlanOptions {
+        4 => (0..5_usize).prop_map(|method| PlanOptions {
             method: Some(Method::Cover(
-                [CoverMethod::Greedy, CoverMethod::MaxOut, CoverMethod::OutDegree, CoverMethod::Pagerank]
+                [CoverMethod::Greedy, CoverMethod::MaxOut, CoverMethod::OutDegree, CoverMethod::Pagerank, CoverMethod::Oldest]
                     [method]
             )),
             scope: Some(Scope::Web),
@@ -113,6 +117,7 @@ fn options() -> impl Strategy<Value = PlanOptions> {
     let all = (method, limit(2), limit(3), lists, sizes, changes, 3_u32..9);
     all.prop_map(
         |(method, per_site, per_domain, lists, sizes, max_changes, seeds)| {
+            let is_by_value = method.scope == Some(Scope::Web);
             let is_cores = method.method.is_none() && method.learned.is_none();
             let list = |name: &str, text: Option<&str>| text.map(|text| List::parse(name, text));
             let pins = lists.3.map(|pins| {
@@ -131,7 +136,7 @@ fn options() -> impl Strategy<Value = PlanOptions> {
                 min_authorities: sizes.1.filter(|_| is_cores),
                 min_quality: sizes.2,
                 max_failures: sizes.3,
-                rest: sizes.4,
+                revisit: sizes.4.filter(|_| is_by_value).map(Revisit::Days),
                 max_changes,
                 ..method
             }
@@ -291,55 +296,59 @@ fn random_histories() {
         .unwrap();
 }
 
-/// Days pass: pages that were just fetched are no seeds, and become seeds again on a site that did not change.
+/// Days pass: a page is worth nothing, then half, then all of its value again, at once if it is known to have changed.
 #[test]
-fn pages_rest_for_some_days() {
-    let links = |domain, host| {
-        let to = (0..3).map(|number| (domain, host, number)).collect();
-        Event::Links((domain, host, 0), to)
-    };
-    let options = |method: PlanOptions| PlanOptions {
-        rest: Some(2),
-        ..method
-    };
-    let sites = PlanOptions {
+fn a_page_is_worth_more_as_days_pass() {
+    let bank = TestBank::new();
+    let options = PlanOptions {
         method: Some(Method::Cover(CoverMethod::Greedy)),
-        per_site: Some(1),
+        scope: Some(Scope::Web),
+        revisit: Some(Revisit::Days(4)),
+        hops: Some(0),
+        seeds: Some(4),
         ..PlanOptions::default()
     };
-    let learned = PlanOptions {
-        learned: Some(true),
-        seeds: Some(3),
-        ..PlanOptions::default()
-    };
-    for plan in [sites, learned] {
-        let bank = TestBank::new();
-        let options = options(plan);
-        let mut lists = Vec::new();
-        // A fetch of one site every day; the other site is fetched on the first day.
-        for day in 0..4 {
-            let mut text = line(&links(0, 0), day * 86_400);
-            if day == 0 {
-                text += &line(&links(1, 1), 0);
-            }
-            bank.delta(&text);
-            let request = RefreshRequest {
-                plan: Some("p".to_owned()),
-                options: options.clone(),
-                ..RefreshRequest::default()
-            };
-            bank.bank.refresh(&request).unwrap();
-            let seeds = bank.seeds("p");
-            lists.push(seeds.into_iter().map(|seed| seed.url).collect::<Vec<_>>());
+    let pages = [(0, 0, 0), (0, 0, 1), (1, 1, 0), (2, 1, 0)];
+    let links = |page| Event::Links(page, vec![(3, 0, 0)]);
+    let mut lists = Vec::new();
+    for day in 0..6 {
+        // One page is fetched every day, another one on the third; the third changes on the fourth.
+        let mut text = match day {
+            0 => pages.map(|page| line(&links(page), 0)).concat(),
+            _ => line(&links(pages[0]), day * 86_400),
+        };
+        if day == 2 {
+            text += &line(&links(pages[2]), day * 86_400);
         }
-        let other = url((1, 1, 0));
-        assert_eq!(
-            lists,
-            [vec![], vec![], vec![other.clone()], vec![other.clone()]]
-        );
-        let why = bank.bank.explain(&url((0, 0, 0)), "p").unwrap();
-        assert!(format!("{why:?}").contains("Rest"), "{why:?}");
+        if day == 3 {
+            let time = 1_795_060_800 + day * 86_400;
+            text += &format!("{}\n", json!({"url": url(pages[2]), "changed": time}));
+        }
+        bank.delta(&text);
+        bank.refresh("p", &options, false);
+        bank.refresh("cold", &options, true);
+        assert_eq!(bank.bare_seeds("p"), bank.bare_seeds("cold"));
+        let seeds = bank.seeds("p").into_iter().map(|seed| match seed.evidence {
+            seedbank::engine::query::Evidence::Cover { gain, .. } => gain.unwrap_or_default(),
+            other => panic!("{other:?}"),
+        });
+        lists.push(seeds.collect::<Vec<f64>>());
     }
+    let expected = [
+        [0.0, 0.0, 0.0, 0.0],
+        [0.0, 0.0, 0.0, 0.0],
+        [0.5, 0.5, 0.0, 0.0],
+        [1.0, 0.5, 0.5, 0.0],
+        [1.0, 1.0, 1.0, 0.0],
+        [1.0, 1.0, 1.0, 0.0],
+    ];
+    assert_eq!(lists, expected);
+    let why = bank.bank.explain(&url(pages[0]), "p").unwrap().revisit;
+    let why = why.unwrap();
+    assert_eq!(
+        (why.days, why.whole_after, why.counts),
+        (Some(0.0), 4.0, Due::Not)
+    );
 }
 
 /// A pin on a site without any crawled page counts for its domain's cap.

@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use seedbank::engine::error::ErrorKind;
-use seedbank::engine::plan::kinds::{Greedy, MaxOut, MaxWeight};
-use seedbank::engine::plan::{Budget, Share, Value};
+use seedbank::engine::plan::kinds::{Greedy, MaxOut, MaxWeight, Oldest};
+use seedbank::engine::plan::{Budget, Revisit, Share, Value};
 use seedbank::engine::policy::List;
 use seedbank::engine::{Plan, PlanOptions, RefreshRequest};
 
@@ -67,13 +67,24 @@ fn webs() -> Vec<(&'static str, PlanOptions)> {
                 .budget(Budget::pages(9).holdouts(0))
                 .into(),
         ),
+        (
+            "revisit",
+            Plan::coverage()
+                .seeds(4)
+                .revisit(Revisit::Auto)
+                .budget(tuned())
+                .into(),
+        ),
         ("learned", Plan::learned().seeds(4).budget(12).into()),
         (
             "depth",
             Plan::over_web(MaxWeight).seeds(5).hops(3).depth(1).into(),
         ),
         ("per-site", greedy().max_per_site(1).max_failures(1).into()),
-        ("per-domain", greedy().max_per_domain(2).rest(1).into()),
+        (
+            "per-domain",
+            greedy().max_per_domain(2).revisit(Revisit::Days(1)).into(),
+        ),
         (
             "changes",
             greedy().max_changes(1).min_quality(Value(300_000)).into(),
@@ -100,6 +111,7 @@ fn webs_of_one_process() -> Vec<(&'static str, PlanOptions)> {
     vec![
         ("importance", Plan::importance().seeds(4).budget(12).into()),
         ("max-out", Plan::over_web(MaxOut).seeds(4).into()),
+        ("oldest", Plan::over_web(Oldest).seeds(4).into()),
     ]
 }
 

@@ -85,7 +85,7 @@ pub(super) const ORDERS: &[Order] = &[
             &["plan"],
             &["history"],
             &["ingest"],
-            &["learned_values", "repeated_content"],
+            &["learned_values", "repeated_content", "revisits"],
             &["maintenance"],
             &["refresh", "export"],
             &["process_server"],

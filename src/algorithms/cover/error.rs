@@ -68,6 +68,14 @@ pub enum BadParams {
     /// The named method only selects site by site.
     #[error("{0} selects site by site; omit `scope` = web, or use greedy or max-weight")]
     OnlyPerSite(&'static str),
+    /// The named method only selects over the whole web.
+    #[error("{0} selects over the whole web; add `scope` = web, or use another method")]
+    OnlyOverWeb(&'static str),
+    /// The period `revisit` = auto without a budget.
+    #[error(
+        "`revisit` = auto requires `budget`, from which it follows; add it, or give a number of days"
+    )]
+    RevisitNeedsBudget,
     /// The named parameter in a plan with learned values.
     #[error(
         "`learned` conflicts with `{0}`: its values come from past crawls, its method is greedy over the whole web, and nothing is tuned on pages held out; omit one of them"

@@ -18,6 +18,7 @@
 //! | `weights`, `bfs_ball` | searches, 256 at a time and one at a time |
 //! | `coverage`, `residual`, `max_out` | the pages that picks cover, zero or remove |
 //! | `baselines` | orders of pages |
+//! | [`revisit`] | what pages count for by the time since their last fetch |
 //! | [`uncovered_scores`](mod@uncovered_scores) | the scores of the pages that no pick covers |
 //! | [`global`] | selection over the whole web instead of per site |
 //! | [`reference`](mod@reference) | full recomputation at every pick, for tests |
@@ -43,6 +44,7 @@ pub mod params;
 pub mod pick;
 pub mod reference;
 mod residual;
+pub mod revisit;
 #[cfg(test)]
 mod samples;
 mod site_selection;
@@ -60,6 +62,7 @@ pub use error::{BadParams, CoverError};
 pub use graph::{Site, SiteGraph, SiteGraphError};
 pub use params::{Choice, CoverParams, Covered, Method, Seats, Share};
 pub use pick::{HopGain, Pick, Score, Scored, SiteCover, Stop};
+pub use revisit::{Age, Due, Revisit};
 pub use uncovered_scores::{UncoveredScores, uncovered_scores};
 pub use value::{PUniq, PageFacts, Value, Weights, page_value, pagerank_values};
 

@@ -18,6 +18,9 @@ pub enum Method {
     Pagerank,
     /// Per site: the most links to crawled pages of the site.
     OutDegree,
+    /// Over the whole web: the pages whose last fetch is the longest ago. Pages without a known fetch come first, and
+    /// ties go to the most links.
+    Oldest,
     /// Per site: the most links to pages that no earlier seed covers.
     MaxOut,
     /// Per site: the most value within `depth` hops.
@@ -33,10 +36,11 @@ pub enum Method {
 
 impl Method {
     /// All methods.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Random,
         Self::Pagerank,
         Self::OutDegree,
+        Self::Oldest,
         Self::MaxOut,
         Self::MaxWeight,
         Self::MaxScc,
@@ -51,6 +55,7 @@ impl Method {
             Self::Random => "random",
             Self::Pagerank => "pagerank",
             Self::OutDegree => "out-degree",
+            Self::Oldest => "oldest",
             Self::MaxOut => "max-out",
             Self::MaxWeight => "max-weight",
             Self::MaxScc => "max-scc",
@@ -62,7 +67,10 @@ impl Method {
     /// Whether the method is a baseline, which picks its seeds regardless of coverage.
     #[must_use]
     pub const fn is_baseline(self) -> bool {
-        matches!(self, Self::Random | Self::Pagerank | Self::OutDegree)
+        matches!(
+            self,
+            Self::Random | Self::Pagerank | Self::OutDegree | Self::Oldest
+        )
     }
 }
 
@@ -187,6 +195,14 @@ fn are_in_range(weights: &Weights) -> bool {
 impl CoverParams {
     /// Validates the parameters and fills in the defaults.
     pub fn choose(&self) -> Result<Choice, BadParams> {
+        if self.method == Method::Oldest {
+            return Err(BadParams::OnlyOverWeb(self.method.name()));
+        }
+        self.choose_any()
+    }
+
+    /// Validates the parameters of a method that may select over the web only.
+    pub(super) fn choose_any(&self) -> Result<Choice, BadParams> {
         if !HOPS.contains(&self.hops) {
             return Err(BadParams::OutOfRange("hops"));
         }

@@ -16,6 +16,8 @@ pub enum Score {
     Pagerank(f64),
     /// Out-degree; for max-out, among the pages that remained at that pick.
     OutDegree(u32),
+    /// The days since the last fetch; of a page without a known fetch, those since 1970.
+    Days(f64),
     /// Weight within depth d, in millionths; over the whole web, minus the fetch costs.
     Weight(i64),
 }

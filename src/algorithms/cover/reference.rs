@@ -165,7 +165,8 @@ impl<'a> State<'a> {
         let score = |page: u32| match choice.method {
             Method::Random => Score::Drawn,
             Method::Pagerank => Score::Pagerank(ranks[page as usize]),
-            Method::OutDegree => Score::OutDegree(self.graph.out_degree(page)),
+            // Only over the web is a page picked by its last fetch.
+            Method::OutDegree | Method::Oldest => Score::OutDegree(self.graph.out_degree(page)),
             Method::MaxOut => {
                 let targets = self.graph.successors(page).iter();
                 let remaining = targets.filter(|&&target| self.alive[target as usize]);

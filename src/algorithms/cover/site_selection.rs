@@ -59,7 +59,8 @@ pub(super) fn select_site(
             };
             run.take_in_order(order, |page| Score::Pagerank(scores[page as usize]))?
         }
-        Method::OutDegree => {
+        // Only over the web is a page picked by its last fetch.
+        Method::OutDegree | Method::Oldest => {
             let order = baselines::order_by_out_degree(site.graph);
             run.take_in_order(order, |page| Score::OutDegree(site.graph.out_degree(page)))?
         }

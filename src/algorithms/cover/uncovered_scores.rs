@@ -56,7 +56,8 @@ pub fn uncovered_scores(
                 let scores = pages.iter().map(|&page| scores[page as usize]);
                 scores.map(Score::Pagerank).collect()
             }
-            Method::OutDegree => {
+            // Only over the web is a page picked by its last fetch.
+            Method::OutDegree | Method::Oldest => {
                 let degrees = pages.iter().map(|&page| graph.out_degree(page));
                 degrees.map(Score::OutDegree).collect()
             }

@@ -8,6 +8,7 @@
 //! uncrawled pages count, a list near the frontier looks worse than it is; if they do not, lists are compared
 //! by known pages alone.
 
+use crate::cover::Due;
 use crate::crawl_frontier::{CrawlFrontier, Found};
 use crate::crawl_limits::CrawlLimits;
 use crate::graph::Csr;
@@ -23,6 +24,8 @@ pub struct CrawlInput<'a> {
     pub values: &'a [i64],
     /// The PageRanks, by page.
     pub pagerank: &'a [f64],
+    /// The part of a page that each one counts for, by page; empty if all count whole. Values are counted as they are.
+    pub due: &'a [Due],
     /// The sites, by page, from 0; empty if the crawls do not depend on them.
     pub sites: &'a [u32],
     /// The limits of the crawls.
@@ -40,19 +43,20 @@ pub struct PageContents<'a> {
     pub value_once: bool,
 }
 
-/// Totals over the pages that a crawl fetches within a budget.
+/// Totals over the pages that a crawl fetches within a budget. Crawled pages, contents and PageRanks count by
+/// [`CrawlInput::due`]; sums of halves are exact.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Gathered {
     /// The number of fetches, also of those that fail.
     pub pages: u64,
     /// The number of these that are crawled.
-    pub crawled: u64,
+    pub crawled: f64,
     /// The number of these that were not known as crawled when the list was made.
-    pub new: u64,
+    pub new: f64,
     /// The number of distinct contents of the crawled pages.
-    pub contents: u64,
+    pub contents: f64,
     /// The number of these that no page had that was known as crawled when the list was made.
-    pub new_contents: u64,
+    pub new_contents: f64,
     /// The number of distinct pages that were fetched or that fetched pages link to, and that were not known
     /// at all when the list was made.
     pub discovered: u64,
@@ -213,8 +217,10 @@ impl<'a> FetchSimulator<'a> {
                 now.pages += 1;
                 let has_failed = input.limits.fails(page);
                 if !has_failed {
-                    now.crawled += u64::from(input.crawled[at]);
-                    now.new += u64::from(holds(before.new, page));
+                    let part = input.due.get(at).map_or(1.0, |due| due.part());
+                    let count = |counts: bool| if counts { part } else { 0.0 };
+                    now.crawled += count(input.crawled[at]);
+                    now.new += count(holds(before.new, page));
                     now.discovered += u64::from(discover(page));
                     if !before.unseen.is_empty() {
                         let targets = input.successors.list(page).iter();
@@ -224,15 +230,14 @@ impl<'a> FetchSimulator<'a> {
                     let mut has_value = true;
                     if input.crawled[at] {
                         let (content, is_first) = content_of(page);
-                        now.contents += u64::from(is_first);
-                        now.new_contents +=
-                            u64::from(is_first && holds(before.new_contents, content));
+                        now.contents += count(is_first);
+                        now.new_contents += count(is_first && holds(before.new_contents, content));
                         has_value = is_first || !input.contents.value_once;
                     }
                     if has_value {
                         now.value += input.values[at];
                     }
-                    now.pagerank += input.pagerank[at];
+                    now.pagerank += part * input.pagerank[at];
                 }
                 record(&mut found, budgets, now);
                 !has_failed
@@ -281,6 +286,7 @@ mod tests {
             crawled: &crawled,
             values: &values,
             pagerank: &pagerank,
+            due: &[],
             sites: &[],
             limits: CrawlLimits::default(),
             contents: PageContents::default(),
@@ -298,17 +304,17 @@ mod tests {
             assert_eq!(discovered, [0, 1, 2, 2]);
             let of_crawled: Vec<u64> = found.iter().map(|w| w.of_crawled.discovered).collect();
             assert_eq!(of_crawled, [0, 2, 2, 2]);
-            let all: Vec<(u64, u64, i64, u64)> = found
+            let all: Vec<(u64, f64, i64, f64)> = found
                 .iter()
                 .map(|w| (w.all.pages, w.all.crawled, w.all.value, w.all.new))
                 .collect();
             assert_eq!(
                 all,
                 [
-                    (1, 1, 1, 0),
-                    (3, 2, 111, 0),
-                    (4, 3, 1_111, 0),
-                    (6, 4, 111_111, 1)
+                    (1, 1.0, 1, 0.0),
+                    (3, 2.0, 111, 0.0),
+                    (4, 3.0, 1_111, 0.0),
+                    (6, 4.0, 111_111, 1.0)
                 ]
             );
             let of_crawled: Vec<(u64, i64)> = found
@@ -337,6 +343,7 @@ mod tests {
                 crawled,
                 values: &[1, 10, 100, 1_000, 10_000, 100_000],
                 pagerank: &[0.0; 6],
+                due: &[],
                 sites: &[0, 0, 0, 1, 1, 2],
                 limits: limits.parse().unwrap(),
                 contents: PageContents::default(),
@@ -366,6 +373,7 @@ mod tests {
                 crawled: &[true, true, true, false, true],
                 values: &[1, 10, 100, 1_000, 10_000],
                 pagerank: &[0.0; 5],
+                due: &[],
                 sites: &[],
                 limits: CrawlLimits::default(),
                 contents: PageContents {
@@ -384,11 +392,11 @@ mod tests {
             let all = first[0].all;
             ((all.contents, all.new_contents), all.value)
         };
-        assert_eq!(found(false, &[0], 9), ((2, 1), 11_111));
-        assert_eq!(found(true, &[0], 9), ((2, 1), 1_011));
+        assert_eq!(found(false, &[0], 9), ((2.0, 1.0), 11_111));
+        assert_eq!(found(true, &[0], 9), ((2.0, 1.0), 1_011));
         // The first page that is fetched counts, whichever it is.
-        assert_eq!(found(true, &[4, 0], 9), ((2, 1), 11_001));
-        assert_eq!(found(true, &[4, 2], 9), ((1, 0), 10_000));
-        assert_eq!(found(true, &[0], 2), ((2, 1), 11));
+        assert_eq!(found(true, &[4, 0], 9), ((2.0, 1.0), 11_001));
+        assert_eq!(found(true, &[4, 2], 9), ((1.0, 0.0), 10_000));
+        assert_eq!(found(true, &[0], 2), ((2.0, 1.0), 11));
     }
 }

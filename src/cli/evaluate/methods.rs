@@ -16,10 +16,10 @@ use seedbank::answers::{Table, plan_flags};
 use seedbank::display::counted;
 use seedbank::engine::evaluate::{
     ByFetches, ComparedList, Comparison, MethodsEvaluation, MethodsRequest, NewPages,
-    NextComparison, NextEvaluation, NextRequest, NextRow, NextVerdict,
+    NextEvaluation, NextRequest, NextRow,
 };
 use seedbank::engine::ingest::BatchId;
-use seedbank::engine::plan::{Crawls, Goal, Measure, Parameter, PlanOptions};
+use seedbank::engine::plan::{CoverMethod, Crawls, Goal, Measure, Method, Parameter, PlanOptions};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,7 +27,7 @@ Examples:
   seedbank evaluate bank methods --seeds 20,100 --budget 1000,5000,20000
   seedbank evaluate bank methods --seeds 50 --budget 10000 --value-by pagerank --draws 10
   seedbank evaluate bank methods --plan sites --since 3
-  seedbank evaluate bank methods --next --seeds 20 --budget 100 --rest 3
+  seedbank evaluate bank methods --next
   seedbank evaluate bank methods --format csv > methods.csv";
 
 /// Compare crawls from seeds for every goal, of every method and of common baselines
@@ -40,32 +40,31 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct MethodsArgs {
-    /// Numbers of seeds [default: 20,100, or 20 with --next]
+    /// Numbers of seeds [default: 20,100, or with --next those of the plan]
     #[arg(long, value_name = "K,...", value_delimiter = ',',
         value_parser = integer::<u32>(1..=1_000_000))]
     seeds: Vec<u32>,
     /// Numbers of fetches [default: a tenth of, half of and twice the number of crawled pages, or with --next
-    /// five for each seed]
+    /// the budget of the plan]
     #[arg(long, value_name = "N,...", value_delimiter = ',',
         value_parser = integer::<u64>(1..=u64::MAX))]
     budget: Vec<u64>,
-    /// Compare lists by the new pages of the next crawls instead, including a list with learned
-    /// values
+    /// Compare the lists of a plan with others by the new pages of the next crawls instead, and print the command
+    /// that takes the best one
     ///
     /// After each of the last batches (at most 40), every list is chosen with what was known then,
     /// and crawls are replayed over what the next three batches found. In the closed loop, each
-    /// list crawls after every batch and knows only what its own crawls found.
-    #[arg(long, conflicts_with_all = ["draws", "plan", "goal", "crawl", "since"])]
+    /// list crawls after every batch and knows only what its own crawls found. The lists are those of the plan with
+    /// `--revisit` off, auto and 2, 7 and 30 days; the pages whose last fetch is the longest ago; random pages; those with
+    /// the most links; and learned values.
+    #[arg(long, conflicts_with_all = ["draws", "goal", "crawl", "since"])]
     next: bool,
-    /// With --next: do not select pages that were fetched in the last DAYS days as seeds
-    #[arg(long, value_name = "DAYS", requires = "next", default_value_t = 0,
-        value_parser = integer::<u32>(0..=36_500))]
-    rest: u32,
     /// Number of runs with pages held out; 0 holds out none
     #[arg(long, value_name = "N", default_value_t = MethodsRequest::default().draws,
         value_parser = integer::<u32>(0..=1000))]
     draws: u32,
-    /// Also compare this plan, and use its values of pages
+    /// Also compare this plan, and use its values of pages; with --next, compare its lists [default with --next:
+    /// default]
     #[arg(long, value_name = "NAME")]
     plan: Option<String>,
     /// Goal that decides which list is best, and what pages are worth [default: that of the plan, or
@@ -145,11 +144,10 @@ fn next_request(args: &MethodsArgs) -> Result<NextRequest, CliError> {
     if args.value.clone().into_options() != PlanOptions::default() {
         return usage("--next counts new pages, so no flag about what pages are worth applies");
     }
-    let default = NextRequest::default();
     Ok(NextRequest {
-        seeds: args.seeds.first().copied().unwrap_or(default.seeds),
+        plan: args.plan.clone(),
+        seeds: args.seeds.first().copied(),
         budget: args.budget.first().copied(),
-        rest: args.rest,
         rng_seed: args.rng_seed,
     })
 }
@@ -344,18 +342,19 @@ pub(super) fn next(
     session: &Session,
 ) -> Result<Outcome, CliError> {
     let found = session.with_bank(bank, |bank| bank.evaluate_next(request))?;
-    format.print(&found, next_text, |found| next_table(found).csv())
+    let name = bank.display().to_string();
+    format.print(
+        &found,
+        |found| next_text(found, &name),
+        |found| next_table(found).csv(),
+    )
 }
 
-fn next_text(found: &NextEvaluation) -> String {
+fn next_text(found: &NextEvaluation, bank: &str) -> String {
     let mut text = state_line(&found.state);
-    let rest = match found.rest {
-        0 => String::new(),
-        days => format!(", without pages fetched within {}", counted(days, "day")),
-    };
     append_line!(
         text,
-        "new pages of a crawl of {} from {}{rest}; means",
+        "new pages of a crawl of {} from {}; means",
         counted(found.budget, "fetch"),
         counted(found.seeds, "seed")
     );
@@ -375,57 +374,55 @@ fn next_text(found: &NextEvaluation) -> String {
     );
     text.push_str(&next_table(found).aligned());
     text.push('\n');
-    comparison(&mut text, "replayed", &found.replayed);
-    comparison(&mut text, "closed loop", &found.closed_loop);
-    text.push_str(match found.closed_loop.verdict {
-        NextVerdict::Better => {
-            "take --goal discovery --learned: in the closed loop it finds more than every baseline\n"
-        }
-        NextVerdict::Worse => {
-            "do not take --learned: in the closed loop it finds less than the best baseline\n"
-        }
-        NextVerdict::Undecided => "undecided: keep the plan that you have\n",
-    });
-    text.push_str(
-        "(replays favour lists that have the same pages every day: what they missed counts again)\n",
-    );
+    if let Some(plan) = &found.plan {
+        append_line!(text, "* what plan {plan} does now");
+    }
+    let most = found.rows.iter().map(|row| row.later);
+    let most = most.fold(0.0, f64::max);
+    if most > 0.0 {
+        append_line!(
+            text,
+            "following the recommendation of the batches before, from the sixth batch on: {:.1} new pages a crawl, {:.2} times \
+             as many as the best list in hindsight",
+            found.followed,
+            found.followed / most
+        );
+    }
+    text.push_str(&recommendation(found, bank));
     text
 }
 
-fn comparison(text: &mut String, name: &str, found: &NextComparison) {
-    let plus_minus =
-        |error: Option<f64>| error.map_or_else(String::new, |error| format!(" ± {error:.2}"));
-    let ratio = found.ratio.map_or_else(
-        || "- times".to_owned(),
-        |ratio| {
-            format!(
-                "{:.2}{} times",
-                ratio.mean,
-                plus_minus(ratio.standard_error)
-            )
-        },
-    );
-    // The error of a logarithm, as a factor around the geometric mean.
-    let error = found.log_day_ratio.and_then(|log| log.standard_error);
-    let error = error
-        .zip(found.day_ratio)
-        .map(|(error, ratio)| ratio * error);
-    append_line!(
-        text,
-        "{name}: compared with the best baseline in hindsight ({}), learned finds {ratio} as much, by days {:.2}{} times; \
-         more on {} of {}, and {:.0} % of all its finds on one day: {}",
-        found.baseline.name(),
-        found.day_ratio.unwrap_or(1.0),
-        plus_minus(error),
-        found.won,
-        counted(found.days, "day"),
-        100.0 * found.largest_day,
-        match found.verdict {
-            NextVerdict::Better => "better",
-            NextVerdict::Worse => "worse",
-            NextVerdict::Undecided => "undecided",
-        }
-    );
+/// Says in one sentence which list to take, with the command.
+fn recommendation(found: &NextEvaluation, bank: &str) -> String {
+    let rows = &found.rows;
+    let Some(best) = rows.iter().find(|row| row.list == found.recommended) else {
+        return String::new();
+    };
+    let pages = |row: &NextRow| format!("{:.1} new pages a crawl", row.closed_loop.found);
+    if best.is_plan {
+        return format!(
+            "keep the plan: in the closed loop it finds {}, and no other list much more\n",
+            pages(best)
+        );
+    }
+    let times = best.times_plan.map_or_else(String::new, |times| {
+        let error = times.standard_error;
+        let error = error.map_or_else(String::new, |error| format!(" ± {error:.2}"));
+        format!(", {:.2}{error} times as many as the plan", times.mean)
+    });
+    let name = found.plan.as_deref().unwrap_or("default");
+    let replace = if best.replaces { " --replace" } else { "" };
+    let mut flags = plan_flags(&best.parameters).unwrap_or_default().join(" ");
+    if best.parameters.method == Some(Method::Cover(CoverMethod::Random)) {
+        flags.push_str(" --rng-seed $(date +%Y%j)");
+    }
+    format!(
+        "take {}: in the closed loop it finds {}{times}: seedbank refresh {} --plan {}{replace} {flags}\n",
+        best.list,
+        pages(best),
+        for_shell(bank),
+        for_shell(name),
+    )
 }
 
 /// Selects the new pages of one way to crawl.
@@ -433,10 +430,11 @@ type NewPagesOf = fn(&NextRow) -> NewPages;
 
 fn next_table(found: &NextEvaluation) -> Table {
     let mut table = Table::of("lists", "", &found.rows)
-        .text("list", "list", |row| row.list.name())
+        .text("list", "list", |row| &row.list)
+        .text("", "plan", |row| if row.is_plan { "*" } else { "" })
+        .field("is_plan", |row| row.is_plan.to_string())
         .field("seeds", |_| found.seeds)
-        .field("budget", |_| found.budget)
-        .field("rest", |_| found.rest);
+        .field("budget", |_| found.budget);
     let runs: [(&str, &str, NewPagesOf); 3] = [
         ("replayed", "replayed", |row| row.replayed),
         ("replayed_crawled", "crawled pages only", |row| {
@@ -453,5 +451,6 @@ fn next_table(found: &NextEvaluation) -> Table {
             .number(format!("{name}_fetched"), "fetched", |row| run(row).fetched)
             .decimals(1);
     }
-    table.done()
+    let table = table.number("later_found", "from the sixth batch on", |row| row.later);
+    table.decimals(1).done()
 }

@@ -112,12 +112,20 @@ pub enum ExperimentError {
     },
     /// Too few batches keep what they overwrote.
     #[error(
-        "a comparison by later batches requires at least 5 batches whose overwritten data is stored, found {}; ingest each crawl as a batch of its own",
+        "a comparison by later batches requires at least 5 batches with times of fetches, found {}; ingest each crawl as a batch of its own",
         counted(*batches, "batch")
     )]
     TooFewBatches {
         /// The number of batches.
         batches: u64,
+    },
+    /// A plan that does not select over the web, in a comparison by later batches.
+    #[error(
+        "a comparison by later batches needs a plan over the whole web, and plan {plan} is another one; name a plan with `scope` = web"
+    )]
+    NotOverWeb {
+        /// The plan.
+        plan: String,
     },
     /// Coverage with no seeds, hops, draws or sites.
     #[error("coverage needs at least one seed, hop, draw and site")]

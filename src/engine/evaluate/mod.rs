@@ -45,9 +45,7 @@ pub use methods::{
     Baseline, ByFetches, ComparedList, Comparison, GatheredView, ListKind, MethodsEvaluation,
     Recommended,
 };
-pub use next::{
-    NewPages, NextComparison, NextEvaluation, NextList, NextRequest, NextRow, NextVerdict,
-};
+pub use next::{NewPages, NextEvaluation, NextRequest, NextRow};
 
 use super::{Bank, EngineError};
 

@@ -1,32 +1,37 @@
-//! `evaluate methods --next`: how many new pages lists would have found after each of the last batches.
+//! `evaluate methods --next`: how many new pages crawls from a plan's lists would have found after each of the last batches, and
+//! how many from other lists.
 //!
 //! A list is chosen with what was known after a batch, and replayed over the three batches after it. In the
 //! closed loop, each list crawls once for every batch and knows only what its own crawls found.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::seed_lists;
-use crate::engine::applied_batches::{applied_batches, first_fetches, next_crawl};
-use crate::engine::eligibility::{PlanScope, Rest};
+use crate::engine::applied_batches::{applied_batches, crawl_times, first_fetches, pause};
+use crate::engine::eligibility::PlanScope;
 use crate::engine::error::{ExperimentError, web_graph_error, whole_graph_error};
 use crate::engine::evaluate::answers::StateView;
 use crate::engine::ingest::KEPT_BATCHES;
+use crate::engine::plan::{DEFAULT_PLAN, Goal, Method, PlanOptions, ResolvedPlan, Scope};
 use crate::engine::query::views::Views;
+use crate::engine::revisits::{Revisits, days_between};
 use crate::engine::web_graph::{Numbering, load_image};
 use crate::engine::{Bank, EngineError, Result};
 use schemars::JsonSchema;
-use seedbank_algorithms::cover::global::{ValueBy, WebChoice, WebGraph, WebParams, select};
-use seedbank_algorithms::cover::{CoverParams, Method, Value};
+use seedbank_algorithms::cover::global::{ValueBy, WebChoice, WebGraph, select};
+use seedbank_algorithms::cover::revisit::DAY;
+use seedbank_algorithms::cover::{
+    self, PUniq, PageFacts, Revisit, Value, page_value, pagerank_values,
+};
 use seedbank_algorithms::crawl_limits::CrawlLimits;
 use seedbank_algorithms::evaluate::fetch_simulator::{
     CrawlInput, FetchSimulator, FetchedWithin, Gathered, KnownBefore, PageContents,
 };
 use seedbank_algorithms::graph::{Csr, PageGraph, number};
-use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::rank::pagerank;
-use seedbank_algorithms::statistics::{Estimate, draw};
-use seedbank_algorithms::watch::Watch;
+use seedbank_algorithms::statistics::Estimate;
+use seedbank_algorithms::watch::{Quiet, Watch};
 use seedbank_algorithms::yields::{FirstFetches, Observation, Yield, expected_links};
 use seedbank_store::records::{BatchId, BatchRecord, PageState};
 use seedbank_store::{GraphImage, ImageLinks, Store, tables};
@@ -35,300 +40,131 @@ use serde::{Deserialize, Serialize};
 /// The number of batches over which a list is replayed.
 const REPLAYED: usize = 3;
 
-/// With fewer days, nothing is decided.
-const MIN_DAYS: u64 = 10;
+/// The fewest batches, with the first one, from which on another list is recommended.
+const MIN_BATCHES: usize = 5;
+
+/// A plan is kept that finds at least this part of what the best list finds.
+const KEPT_FROM: f64 = 0.95;
+
+/// What a batch counts for in the choice of a list, as a part of the batch after it: five batches ago half.
+const DECAY: f64 = 0.87;
 
 /// Request of [`Bank::evaluate_next`].
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NextRequest {
-    /// Number of seeds of each list.
-    pub seeds: u32,
-    /// Number of fetches of each crawl; `None` for five for each seed.
+    /// The plan; `None` for the default plan, or a new plan of the goal coverage if there is none.
+    pub plan: Option<String>,
+    /// Number of seeds of each list; `None` for that of the plan, or 20.
+    pub seeds: Option<u32>,
+    /// Number of fetches of each crawl; `None` for the budget of the plan, or five for each seed.
     pub budget: Option<u64>,
-    /// The number of days before the last fetch in the bank within which a fetched page cannot be a seed.
-    pub rest: u32,
     /// The seed of random draws.
     pub rng_seed: u64,
 }
 
-impl Default for NextRequest {
-    fn default() -> Self {
-        Self {
-            seeds: 20,
-            budget: None,
-            rest: 0,
-            rng_seed: 0,
-        }
-    }
-}
-
 impl Bank {
-    /// Compares how many new pages crawls from several lists would have found, among them that of the goal
-    /// discovery with learned values. Uses at most the last 40 batches, which keep what they overwrote.
+    /// Compares how many new pages crawls from the lists of a plan would have found, and from the other lists that are known to
+    /// find many. Uses at most the last 40 batches, which keep what they overwrote.
     ///
-    /// Fails if there are fewer than five such batches.
+    /// Fails if there are fewer than five batches with times of fetches, if the plan does not exist, or if it does not select over the
+    /// web.
     ///
-    /// Cost: loading the graph; for each batch and list a selection and two crawls.
+    /// Cost: loading the graph; for each batch and list two selections and two crawls. A plan that was not tuned yet is tuned once, on
+    /// the state before the batches.
     pub fn evaluate_next(&self, request: &NextRequest) -> Result<NextEvaluation> {
         let watch = self.watch();
         let views = Views::open(self)?;
         let store = &views.reader;
         let state = seed_lists::state(store)?;
+        let own = Own::read(store, request)?;
         let timeline = Timeline::load(store, KEPT_BATCHES, watch)?;
-        // The first batch is only learned from, and the last ones are only replayed.
-        if timeline.steps.len() < REPLAYED + 2 {
-            let batches = timeline.steps.len() as u64;
+        let batches = timeline.steps.len() + usize::from(!timeline.start.times.is_empty());
+        if batches < MIN_BATCHES {
+            let batches = batches as u64;
             return Err(ExperimentError::TooFewBatches { batches }.into());
         }
-        let budget = request.budget.unwrap_or(5 * u64::from(request.seeds));
-        let terms = Terms {
-            seeds: request.seeds,
-            budget,
-            rest: request.rest,
-            rng_seed: request.rng_seed,
+        let contenders = own.contenders(&timeline, request.rng_seed, watch)?;
+        let (days, in_loop, followed) = own.crawl(&timeline, &contenders, watch)?;
+        let mean = |sum: f64, days: usize| sum / days.max(1) as f64;
+        let found = |days: &[DayInLoop]| -> f64 {
+            let all = days.iter().map(|day| day.found as f64);
+            mean(all.sum(), days.len())
         };
-        let replayed = replay_days(&timeline, terms, watch)?;
-        watch.stage("crawl in a closed loop", Some(NextList::ALL.len() as u64));
-        let mut in_loop = Vec::new();
-        for list in NextList::ALL {
-            let days = closed_loop(&timeline, list, &replayed.settings, terms, watch)?;
-            in_loop.push(days);
-            watch.advance(1);
-        }
-        let mean = |sum: u64, days: usize| sum as f64 / days.max(1) as f64;
-        let rows = NextList::ALL.iter().enumerate().map(|(at, list)| {
-            let of_list: Vec<&FetchedWithin> = replayed.days.iter().map(|day| &day[at]).collect();
+        let plan = contenders.iter().position(|of| of.is_plan);
+        let rows = contenders.iter().enumerate().map(|(at, contender)| {
             let new_pages = |of: fn(&FetchedWithin) -> &Gathered| NewPages {
                 found: mean(
-                    of_list.iter().map(|day| of(day).discovered).sum(),
-                    of_list.len(),
+                    days.iter().map(|day| of(&day[at]).discovered as f64).sum(),
+                    days.len(),
                 ),
-                fetched: mean(of_list.iter().map(|day| of(day).new).sum(), of_list.len()),
+                fetched: mean(days.iter().map(|day| of(&day[at]).new).sum(), days.len()),
             };
-            let days = &in_loop[at];
+            let of_list = &in_loop[at];
+            let pair =
+                |(own, other): (&DayInLoop, &DayInLoop)| (own.found as f64, other.found as f64);
+            let fetched = of_list.iter().map(|day| day.fetched as f64).sum();
             NextRow {
-                list: *list,
+                list: contender.list.clone(),
+                is_plan: contender.is_plan,
+                parameters: contender.parameters.clone(),
+                replaces: contender.replaces,
                 replayed: new_pages(|day| &day.all),
                 replayed_crawled: new_pages(|day| &day.of_crawled),
                 closed_loop: NewPages {
-                    found: mean(days.iter().map(|day| day.found).sum(), days.len()),
-                    fetched: mean(days.iter().map(|day| day.fetched).sum(), days.len()),
+                    found: found(of_list),
+                    fetched: mean(fetched, of_list.len()),
                 },
+                found: of_list.iter().map(|day| day.found).collect(),
+                later: found(of_list.get(LATER..).unwrap_or_default()),
+                times_plan: plan.filter(|plan| *plan != at).and_then(|plan| {
+                    let pairs = of_list.iter().zip(&in_loop[plan]).map(pair);
+                    Estimate::ratio_of_means(&pairs.collect::<Vec<_>>())
+                }),
             }
         });
         let rows = rows.collect();
-        let found_of = |at: usize| replayed.days.iter().map(move |day| day[at].all.discovered);
-        let found: Vec<Vec<u64>> = (0..NextList::ALL.len())
-            .map(|at| found_of(at).collect())
-            .collect();
-        let found_in_loop: Vec<Vec<u64>> = in_loop
-            .iter()
-            .map(|days| days.iter().map(|day| day.found).collect())
-            .collect();
         let batches: Vec<_> = timeline.steps.iter().map(|step| step.batch).collect();
+        let recommended = recommended(&in_loop, timeline.steps.len(), plan);
         Ok(NextEvaluation {
             state,
-            seeds: request.seeds,
-            budget,
-            rest: request.rest,
+            plan: own.stored.is_some().then_some(own.name),
+            seeds: own.seeds,
+            budget: own.budget,
             rng_seed: request.rng_seed,
-            batches: batches[..replayed.days.len()].to_vec(),
+            batches: batches[..days.len()].to_vec(),
             batches_in_loop: batches,
             rows,
-            replayed: compare(&found),
-            closed_loop: compare(&found_in_loop),
+            followed: found(&followed),
+            recommended: contenders[recommended].list.clone(),
         })
     }
 }
 
-struct Replayed {
-    /// For each day the results of all lists.
-    days: Vec<Vec<FetchedWithin>>,
-    /// The setting of the list for coverage by batch, chosen on the batch before.
-    settings: Vec<usize>,
-}
+/// The first day of the closed loop on which a recommendation is followed, from 0.
+const LATER: usize = MIN_BATCHES - 1;
 
-/// Chooses all lists after each batch but the last ones, and replays them over the batches after it.
-fn replay_days(timeline: &Timeline, terms: Terms, watch: &dyn Watch) -> Result<Replayed> {
-    let steps = &timeline.steps;
-    watch.stage("choose and replay", Some(steps.len() as u64));
-    let mut known = timeline.start.clone();
-    let mut days = Vec::new();
-    let mut settings = vec![0];
-    for (day, step) in (0_u64..).zip(steps) {
-        watch.proceed()?;
-        // The best setting on this batch is that of the next list.
-        let best = best_setting(&known, step, terms, day, watch)?;
-        known.apply(step);
-        settings.push(best);
-        let after = &steps[days.len() + 1..];
-        if after.len() >= REPLAYED && days.len() as u64 == day {
-            let content = Content::new(&known, &after[..REPLAYED]);
-            let before = KnownBefore {
-                new: content.unseen(),
-                unseen: content.unseen(),
-                new_contents: &[],
-            };
-            let web = KnownWeb::new(&known, terms);
-            let mut simulator = content.simulator();
-            let mut of_day = Vec::new();
-            for list in NextList::ALL {
-                let seeds = web.seeds(list, best, day, watch)?;
-                let crawl = simulator.crawl(&seeds, &[terms.budget], before);
-                of_day.push(crawl.first().copied().unwrap_or_default());
-            }
-            days.push(of_day);
-        }
-        watch.advance(1);
-    }
-    settings.truncate(steps.len());
-    Ok(Replayed { days, settings })
-}
-
-/// Returns the setting whose list, chosen before a batch, finds the most in that batch; the first of equals.
-fn best_setting(
-    known: &Knowledge,
-    step: &Step,
-    terms: Terms,
-    day: u64,
-    watch: &dyn Watch,
-) -> Result<usize> {
-    let content = Content::new(known, std::slice::from_ref(step));
-    let before = KnownBefore {
-        new: content.unseen(),
-        unseen: content.unseen(),
-        new_contents: &[],
+/// Returns the list to take after some days of the closed loop, given the one that is taken now, if there is one: that one, unless
+/// another list finds twice as much, or more than it by a twentieth and by two standard errors. Earlier days count less.
+fn recommended(in_loop: &[Vec<DayInLoop>], days: usize, current: Option<usize>) -> usize {
+    let found = |at: usize| {
+        let days = in_loop[at][..days].iter();
+        days.fold(0.0, |sum, day| DECAY * sum + day.found as f64)
     };
-    let web = KnownWeb::new(known, terms);
-    let mut simulator = content.simulator();
-    let (mut best, mut most) = (0, None);
-    for setting in 0..SETTINGS.len() {
-        let seeds = web.seeds(NextList::Coverage, setting, day, watch)?;
-        let crawl = simulator.crawl(&seeds, &[terms.budget], before);
-        let found = crawl.first().map_or(0, |within| within.all.discovered);
-        if most.is_none_or(|most| found > most) {
-            (best, most) = (setting, Some(found));
-        }
-    }
-    Ok(best)
-}
-
-/// Compares the first list with the baseline that found the most. `found` has the pages found by list and day.
-fn compare(found: &[Vec<u64>]) -> NextComparison {
-    let total = |at: usize| found[at].iter().sum::<u64>();
-    let lists = NextList::ALL.iter().enumerate();
-    let baselines = lists.filter(|(_, list)| list.is_baseline());
     // The first of equals.
-    let best = baselines.fold(
-        None,
-        |best: Option<(usize, NextList)>, (at, list)| match best {
-            Some((other, _)) if total(other) >= total(at) => best,
-            _ => Some((at, *list)),
-        },
-    );
-    let (best, baseline) = best.unwrap_or((0, NextList::Learned));
-    let pairs: Vec<(f64, f64)> = found[0]
-        .iter()
-        .zip(&found[best])
-        .map(|(own, other)| (*own as f64, *other as f64))
-        .collect();
-    let logs: Vec<f64> = pairs
-        .iter()
-        .map(|(own, other)| ((own + 0.5) / (other + 0.5)).ln())
-        .collect();
-    let ratio = Estimate::ratio_of_means(&pairs);
-    let log_day_ratio = Estimate::mean_of(&logs);
-    let days = pairs.len() as u64;
-    let sum: f64 = pairs.iter().map(|pair| pair.0).sum();
-    let largest = pairs.iter().map(|pair| pair.0).fold(0.0, f64::max);
-    NextComparison {
-        baseline,
-        days,
-        won: pairs.iter().filter(|(own, other)| own > other).count() as u64,
-        day_ratio: log_day_ratio.map(|log| log.mean.exp()),
-        verdict: verdict(days, ratio, log_day_ratio),
-        ratio,
-        log_day_ratio,
-        largest_day: if sum > 0.0 { largest / sum } else { 0.0 },
-    }
-}
-
-fn verdict(days: u64, ratio: Option<Estimate>, log: Option<Estimate>) -> NextVerdict {
-    let (Some(ratio), Some(log)) = (ratio, log) else {
-        return NextVerdict::Undecided;
+    let best = (0..in_loop.len()).rev();
+    let best = best.max_by(|one, other| found(*one).total_cmp(&found(*other)));
+    let best = best.unwrap_or_default();
+    let is_kept = |current: &usize| {
+        let (own, most) = (found(*current), found(best));
+        // The error of the difference of two counts.
+        let error = (own + most).sqrt();
+        let is_less = own < KEPT_FROM * most && most - own > 2.0 * error;
+        !is_less && (own > most / 2.0 || most <= 0.0)
     };
-    let error = log.standard_error.unwrap_or(f64::INFINITY);
-    if days < MIN_DAYS || log.mean.abs() <= error {
-        NextVerdict::Undecided
-    } else if ratio.mean > 1.0 && log.mean > 0.0 {
-        NextVerdict::Better
-    } else if ratio.mean < 1.0 && log.mean < 0.0 {
-        NextVerdict::Worse
-    } else {
-        NextVerdict::Undecided
-    }
+    current.filter(is_kept).unwrap_or(best)
 }
 
 // The answer of `evaluate methods --next`.
-
-/// A list that is chosen for the next crawls.
-#[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum NextList {
-    /// Greedy by the expected number of new links: the goal discovery with `learned`.
-    Learned,
-    /// Greedy by page value, with hops and fetch cost tuned on the day before.
-    Coverage,
-    /// Pages with the most links.
-    OutDegree,
-    /// Pages whose last fetch is the longest ago.
-    Oldest,
-    /// Pages with the most links times days since the last fetch.
-    OutDegreeDays,
-    /// Pages with the most links to them.
-    InDegree,
-    /// Pages with the highest PageRank.
-    Pagerank,
-    /// Pages drawn at random.
-    Random,
-}
-
-impl NextList {
-    /// All lists; baselines come last.
-    pub const ALL: [Self; 8] = [
-        Self::Learned,
-        Self::Coverage,
-        Self::OutDegree,
-        Self::Oldest,
-        Self::OutDegreeDays,
-        Self::InDegree,
-        Self::Pagerank,
-        Self::Random,
-    ];
-
-    /// Whether it learns nothing and has no parameters.
-    #[must_use]
-    pub const fn is_baseline(self) -> bool {
-        !matches!(self, Self::Learned | Self::Coverage)
-    }
-
-    /// Returns the name in tables.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Learned => "learned",
-            Self::Coverage => "coverage",
-            Self::OutDegree => "out-degree",
-            Self::Oldest => "oldest first",
-            Self::OutDegreeDays => "out-degree x days",
-            Self::InDegree => "in-degree",
-            Self::Pagerank => "pagerank",
-            Self::Random => "random",
-        }
-    }
-}
 
 /// New pages of a crawl: URLs that the bank did not know when the list was chosen.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -342,51 +178,30 @@ pub struct NewPages {
 }
 
 /// The results of a list, as means over the days.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct NextRow {
-    /// The list.
-    pub list: NextList,
+    /// The name of the list.
+    pub list: String,
+    /// Whether the plan makes this list as it is now.
+    pub is_plan: bool,
+    /// The parameters to give to a refresh, so that the plan makes this list.
+    pub parameters: PlanOptions,
+    /// Whether they replace all other parameters of the plan.
+    pub replaces: bool,
     /// New pages if every page is fetched.
     pub replayed: NewPages,
     /// New pages if only pages are fetched that the bank ever fetched.
     pub replayed_crawled: NewPages,
     /// New pages of a crawl in the closed loop, in which each list knows only what its own crawls found.
     pub closed_loop: NewPages,
-}
-
-/// A comparison of the learned list with the baseline that found the most in hindsight, by pages found.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-pub struct NextComparison {
-    /// The baseline.
-    pub baseline: NextList,
-    /// Number of days.
-    pub days: u64,
-    /// Days on which the learned list found more.
-    pub won: u64,
-    /// Ratio of the means, with its standard error; `null` if the baseline found nothing.
-    pub ratio: Option<Estimate>,
-    /// Geometric mean of the ratios of days, each with half a page added to both; `null` without days.
+    /// New pages found in the closed loop, by batch.
+    pub found: Vec<u64>,
+    /// New pages found by a crawl in the closed loop from the sixth batch on; 0 with five batches.
     #[schemars(range(min = 0))]
-    pub day_ratio: Option<f64>,
-    /// The logarithm of `day_ratio`, with its standard error over the days; `null` without days.
-    pub log_day_ratio: Option<Estimate>,
-    /// The share of the pages found by the learned list that it found on its best day, from 0 to 1.
-    #[schemars(range(min = 0, max = 1))]
-    pub largest_day: f64,
-    /// What follows.
-    pub verdict: NextVerdict,
-}
-
-/// Whether learned values find more.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum NextVerdict {
-    /// Both ratios are above 1, that of the days by more than its standard error.
-    Better,
-    /// Both ratios are below 1, that of the days by more than its standard error.
-    Worse,
-    /// There are fewer than 10 days, the two ratios disagree, or the difference is within the error.
-    Undecided,
+    pub later: f64,
+    /// New pages found in the closed loop, divided by those that the plan finds, with the standard error over days; `null` for the plan
+    /// itself, without a plan, and if the plan finds nothing.
+    pub times_plan: Option<Estimate>,
 }
 
 /// The result of `evaluate methods --next`.
@@ -395,14 +210,14 @@ pub enum NextVerdict {
 pub struct NextEvaluation {
     /// The state.
     pub state: StateView,
+    /// The plan; `null` if lists are compared with those of a new plan.
+    pub plan: Option<String>,
     /// Number of seeds of each list.
     #[schemars(range(min = 1))]
     pub seeds: u32,
     /// Number of fetches of each crawl.
     #[schemars(range(min = 1))]
     pub budget: u64,
-    /// The number of days before the last fetch in the bank within which a fetched page cannot be a seed.
-    pub rest: u32,
     /// The seed of random draws.
     pub rng_seed: u64,
     /// The batches after which lists were chosen, each to be replayed over the three batches after it.
@@ -411,131 +226,363 @@ pub struct NextEvaluation {
     pub batches_in_loop: Vec<BatchId>,
     /// The lists.
     pub rows: Vec<NextRow>,
-    /// The learned list beside the best baseline when replayed.
-    pub replayed: NextComparison,
-    /// The same in the closed loop. Replays favour lists that have the same pages every day, since
-    /// what these missed the day before counts again; in the closed loop it does not.
-    pub closed_loop: NextComparison,
+    /// New pages found by a crawl in the closed loop from the sixth batch on, if it begins with the plan, and from then on takes the
+    /// list that is recommended by the batches before; 0 with five batches.
+    #[schemars(range(min = 0))]
+    pub followed: f64,
+    /// The list to take by the closed loop, in which what was found five batches ago counts half: the plan's, unless another list finds
+    /// twice as much, or more by a twentieth and by two standard errors.
+    pub recommended: String,
+}
+
+// The compared lists: those of the plan with several periods, and of other methods.
+
+/// A compared list.
+struct Contender {
+    list: String,
+    is_plan: bool,
+    choice: WebChoice,
+    /// The parameters to give to a refresh, and whether they replace the plan.
+    parameters: PlanOptions,
+    replaces: bool,
+}
+
+/// The plan whose lists are compared with others.
+struct Own {
+    name: String,
+    /// The plan as stored; `None` if the bank does not have it.
+    stored: Option<PlanOptions>,
+    seeds: u32,
+    budget: u64,
+}
+
+impl Own {
+    fn read(store: &Store, request: &NextRequest) -> Result<Self> {
+        let name = request.plan.clone();
+        let name = name.unwrap_or_else(|| DEFAULT_PLAN.to_owned());
+        let record = store.get(&tables::PLANS, &name)?;
+        if record.is_none() && request.plan.is_some() {
+            return Err(EngineError::UnknownPlan(name));
+        }
+        let stored = record.map(|record| PlanOptions::from_stored(&record.settings));
+        let stored = stored.transpose()?;
+        let resolved = stored.as_ref().map(PlanOptions::resolve).transpose()?;
+        if !matches!(resolved, None | Some(ResolvedPlan::Web(_))) {
+            return Err(ExperimentError::NotOverWeb { plan: name }.into());
+        }
+        let plan = stored.as_ref();
+        let seeds = request.seeds.or(plan.and_then(|plan| plan.seeds));
+        let seeds = seeds.unwrap_or(20);
+        let budget = request.budget.or(plan.and_then(|plan| plan.budget));
+        Ok(Self {
+            name,
+            seeds,
+            budget: budget.unwrap_or(5 * u64::from(seeds)),
+            stored,
+        })
+    }
+
+    /// Returns the lists to compare, the plan's first.
+    fn contenders(
+        &self,
+        timeline: &Timeline,
+        rng_seed: u64,
+        watch: &dyn Watch,
+    ) -> Result<Vec<Contender>> {
+        let is_by_value = |plan: &&PlanOptions| {
+            let greedy = Method::Cover(cover::Method::Greedy);
+            plan.method == Some(greedy) && plan.learned != Some(true)
+        };
+        let plan = self.stored.as_ref();
+        let by_value = plan.filter(is_by_value);
+        let sized = |options: PlanOptions, has_budget: bool| PlanOptions {
+            seeds: Some(self.seeds),
+            budget: has_budget.then_some(self.budget),
+            ..options
+        };
+        let coverage = sized(PlanOptions::of_goal(Goal::Coverage), true);
+        let own_period = by_value.map(|plan| plan.revisit.unwrap_or_default());
+        // A period of another budget may be refused, so it is set afterwards.
+        let base = by_value.cloned().map(|plan| sized(plan, true));
+        let base = web_choice(base.as_ref().unwrap_or(&coverage))?;
+        let base = tuned(base, timeline, watch)?;
+        let mut periods = vec![Revisit::Off, Revisit::Auto];
+        periods.extend([2, 7, 30].map(Revisit::Days));
+        periods.extend(own_period.filter(|own| !periods.contains(own)));
+        let mut contenders = Vec::new();
+        for period in periods {
+            let revisit = Some(period);
+            let parameters = match by_value {
+                Some(_) => PlanOptions::default(),
+                None => PlanOptions {
+                    goal: Some(Goal::Coverage),
+                    ..sized(PlanOptions::default(), true)
+                },
+            };
+            contenders.push(Contender {
+                list: format!("revisit {period}"),
+                is_plan: own_period == revisit,
+                choice: WebChoice {
+                    revisit: period,
+                    ..base
+                },
+                parameters: PlanOptions {
+                    revisit,
+                    ..parameters
+                },
+                replaces: by_value.is_none() && plan.is_some(),
+            });
+        }
+        let by_method = |method| {
+            let options = PlanOptions {
+                method: Some(Method::Cover(method)),
+                scope: Some(Scope::Web),
+                ..PlanOptions::default()
+            };
+            (method.name(), sized(options, false))
+        };
+        let learned = PlanOptions {
+            goal: Some(Goal::Discovery),
+            learned: Some(true),
+            ..PlanOptions::default()
+        };
+        let others = [
+            by_method(cover::Method::Oldest),
+            by_method(cover::Method::Random),
+            by_method(cover::Method::OutDegree),
+            ("learned", sized(learned, true)),
+        ];
+        for (name, parameters) in others {
+            let complete = parameters
+                .clone()
+                .complete_new(|| Ok::<_, EngineError>(self.budget));
+            contenders.push(Contender {
+                list: name.to_owned(),
+                is_plan: false,
+                choice: web_choice(&complete?)?,
+                parameters,
+                replaces: plan.is_some(),
+            });
+        }
+        if let Some(plan) = plan.filter(|plan| !is_by_value(plan)) {
+            let own = web_choice(&sized(plan.clone(), plan.budget.is_some()))?;
+            let same = |of: &Contender| {
+                (of.choice.method, of.choice.value_by) == (own.method, own.value_by)
+            };
+            // The plan stands for the list of its method, and may have more parameters.
+            contenders.retain(|of| !same(of));
+            contenders.push(Contender {
+                list: format!("plan {}", self.name),
+                is_plan: true,
+                choice: own,
+                parameters: PlanOptions::default(),
+                replaces: false,
+            });
+        }
+        for contender in &mut contenders {
+            contender.choice.rng_seed = contender.choice.rng_seed.wrapping_add(rng_seed);
+        }
+        // The first of equals is recommended.
+        contenders.sort_by_key(|of| !of.is_plan);
+        Ok(contenders)
+    }
+
+    /// Replays all lists, and crawls from them in a closed loop. Returns by day the results of all lists, by list those of all days in the
+    /// loop, and those of the days on which a recommendation is followed.
+    #[expect(clippy::type_complexity, reason = "three tables of results")]
+    fn crawl(
+        &self,
+        timeline: &Timeline,
+        contenders: &[Contender],
+        watch: &dyn Watch,
+    ) -> Result<(Vec<Vec<FetchedWithin>>, Vec<Vec<DayInLoop>>, Vec<DayInLoop>)> {
+        let days = replay_days(timeline, contenders, self.budget, watch)?;
+        watch.stage("crawl in a closed loop", Some(contenders.len() as u64 + 1));
+        let mut in_loop = Vec::new();
+        for contender in contenders {
+            let always = |_| contender;
+            in_loop.push(closed_loop(timeline, always, self.budget, watch)?);
+            watch.advance(1);
+        }
+        let mut current = contenders.iter().position(|of| of.is_plan);
+        let leaders: Vec<usize> = (0..timeline.steps.len())
+            .map(|day| {
+                if day >= LATER {
+                    current = Some(recommended(&in_loop, day, current));
+                }
+                current.unwrap_or_default()
+            })
+            .collect();
+        let leader = |day: usize| &contenders[leaders[day]];
+        let followed = closed_loop(timeline, leader, self.budget, watch)?;
+        watch.advance(1);
+        let followed = followed.get(LATER..).unwrap_or_default().to_vec();
+        Ok((days, in_loop, followed))
+    }
+}
+
+/// Tunes a plan on the state before the batches, from which its lists are compared, unless it has a setting.
+fn tuned(choice: WebChoice, timeline: &Timeline, watch: &dyn Watch) -> Result<WebChoice> {
+    if choice.setting().is_some() {
+        return Ok(choice);
+    }
+    watch.stage("tune the plan", None);
+    let choice = WebChoice {
+        revisit: Revisit::Off,
+        ..choice
+    };
+    let web = KnownWeb::new(&timeline.start, &timeline.sites);
+    let (mut graph, scores) = web.graph(&choice, watch)?;
+    let setting = select(&mut graph, &choice, &scores, &Quiet(watch))?.setting;
+    Ok(WebChoice {
+        hops: Some(setting.hops),
+        fetch_cost: Some(setting.fetch_cost),
+        value_known: Some(setting.value_known),
+        max_per_site: setting.max_per_site,
+        tunes_max_per_site: false,
+        ..choice
+    })
+}
+
+fn web_choice(options: &PlanOptions) -> Result<WebChoice> {
+    match options.resolve()? {
+        ResolvedPlan::Web(choice) => Ok(choice),
+        ResolvedPlan::Cores(_) | ResolvedPlan::Cover(_) => Err(EngineError::Internal(
+            "a plan over the web was resolved to another one",
+        )),
+    }
+}
+
+/// Chooses all lists after each batch but the last ones, and replays them over the batches after it.
+fn replay_days(
+    timeline: &Timeline,
+    contenders: &[Contender],
+    budget: u64,
+    watch: &dyn Watch,
+) -> Result<Vec<Vec<FetchedWithin>>> {
+    let steps = &timeline.steps;
+    let count = (steps.len() + 1).saturating_sub(REPLAYED + 1);
+    watch.stage("choose and replay", Some(count as u64));
+    let mut known = timeline.start.clone();
+    let mut days = Vec::new();
+    for (day, step) in steps.iter().enumerate().take(count) {
+        known.apply(step);
+        let content = Content::new(&known, &steps[day + 1..][..REPLAYED]);
+        let before = KnownBefore {
+            new: content.unseen(),
+            unseen: content.unseen(),
+            new_contents: &[],
+        };
+        let web = KnownWeb::new(&known, &timeline.sites);
+        let mut simulator = content.simulator();
+        let mut of_day = Vec::new();
+        for contender in contenders {
+            let seeds = web.seeds(&contender.choice, day as u64, watch)?;
+            let crawl = simulator.crawl(&seeds, &[budget], before);
+            of_day.push(crawl.first().copied().unwrap_or_default());
+        }
+        days.push(of_day);
+        watch.advance(1);
+    }
+    Ok(days)
 }
 
 // Selects the seeds of each compared list from what is known at a time.
 
-/// Hops and fetch costs that are tried for coverage, in millionths.
-const SETTINGS: [(u32, i64); 4] = [(1, 50_000), (1, 330_000), (2, 50_000), (2, 330_000)];
-
-/// The value of a known page in lists for coverage, in millionths.
-const VALUE_KNOWN: i64 = 300_000;
-
-/// The crawl for which lists are made.
-#[derive(Clone, Copy)]
-struct Terms {
-    seeds: u32,
-    /// The number of fetches of each crawl.
-    budget: u64,
-    /// The number of days before the last fetch in the bank within which a fetched page cannot be a seed.
-    rest: u32,
-    rng_seed: u64,
-}
-
 /// The web as known at a time, with the links and candidates that lists are selected from.
 struct KnownWeb<'a> {
     known: &'a Knowledge,
-    terms: Terms,
+    /// By page.
+    sites: &'a [u32],
     /// Links to pages that are known or crawled.
     successors: Csr,
-    /// Pages that may be seeds, ascending.
-    eligible: Vec<u32>,
 }
 
 impl<'a> KnownWeb<'a> {
-    fn new(known: &'a Knowledge, terms: Terms) -> Self {
+    fn new(known: &'a Knowledge, sites: &'a [u32]) -> Self {
         let is_live = |page: &u32| known.states[*page as usize].is_live();
         let mut successors = Csr::default();
         for links in &known.links {
             successors.push(links.iter().copied().filter(is_live));
         }
-        let rest = Rest::new(known.last_fetch, terms.rest);
-        let may_be_seed = |page: &u32| {
-            let at = *page as usize;
-            let has_links = !successors.list(*page).is_empty();
-            let is_admitted = PlanScope::WEB
-                .seeds
-                .includes(known.states[at], known.spam[at]);
-            is_admitted && has_links && !rest.rejects(known.fetched[at])
-        };
-        let eligible = (0..number(known.links.len())).filter(may_be_seed).collect();
         Self {
             known,
-            terms,
+            sites,
             successors,
-            eligible,
         }
     }
 
     /// Returns the seconds from the last fetch of a page to the next crawl.
     fn since(&self, page: usize) -> u64 {
-        let fetched = self.known.fetched[page].unwrap_or(self.known.last_fetch);
-        self.known.next_crawl.saturating_sub(fetched)
+        let last = self.known.last_fetch();
+        let next = last.saturating_add(pause(&self.known.times).unwrap_or(DAY));
+        next.saturating_sub(self.known.fetched[page].unwrap_or(last))
     }
 
-    fn degree(&self, page: u32) -> u64 {
-        self.successors.list(page).len() as u64
-    }
-
-    /// Returns the seeds of a list, best first. `setting` is one of [`SETTINGS`], `day` numbers random draws.
-    fn seeds(
-        &self,
-        list: NextList,
-        setting: usize,
-        day: u64,
-        watch: &dyn Watch,
-    ) -> Result<Vec<u32>> {
-        let terms = self.terms;
-        let by = |score: &dyn Fn(u32) -> u64| {
-            let mut pages = self.eligible.clone();
-            pages.sort_by_cached_key(|page| (Reverse(score(*page)), *page));
-            pages.truncate(terms.seeds as usize);
-            pages
+    /// Returns the seeds of a list, best first. `day` numbers random draws.
+    fn seeds(&self, choice: &WebChoice, day: u64, watch: &dyn Watch) -> Result<Vec<u32>> {
+        watch.proceed()?;
+        let (mut graph, scores) = self.graph(choice, watch)?;
+        let choice = WebChoice {
+            rng_seed: choice.rng_seed.wrapping_add(day),
+            ..*choice
         };
-        Ok(match list {
-            NextList::Learned => {
-                let choice = choice(ValueBy::Learned, None, terms)?;
-                self.selected(self.expected(), choice, watch)?
-            }
-            NextList::Coverage => {
-                let choice = choice(ValueBy::Weights, Some(SETTINGS[setting]), terms)?;
-                let value = |state: &PageState| match state {
-                    PageState::Crawled => Value::units(1).0,
-                    PageState::Known => VALUE_KNOWN,
-                    PageState::Gone
-                    | PageState::Unlinked
-                    | PageState::Alias
-                    | PageState::Resource => 0,
+        let selected = select(&mut graph, &choice, &scores, &Quiet(watch))?;
+        let picks = selected.cover.picks.iter();
+        Ok(picks.map(|pick| pick.seed.page).collect())
+    }
+
+    /// Returns the graph that a list is selected from, and the scores of the methods that have some.
+    ///
+    /// What batches do not keep is not part of it: clicks, qualities, digests, and changes that sitemaps and feeds announced.
+    fn graph(&self, choice: &WebChoice, watch: &dyn Watch) -> Result<(WebGraph, Vec<f64>)> {
+        let known = self.known;
+        let pages = 0..known.links.len();
+        let mut scores = Vec::new();
+        if choice.value_by == ValueBy::Pagerank || choice.method == cover::Method::Pagerank {
+            scores = self.pagerank(watch)?;
+        }
+        let values = match choice.value_by {
+            ValueBy::Learned => self.expected(),
+            ValueBy::Pagerank => pagerank_values(&scores),
+            ValueBy::Weights => pages.clone().map(|page| self.value(page, choice)).collect(),
+        };
+        if choice.method == cover::Method::Oldest {
+            let days = |fetched: &Option<u64>| days_between(*fetched, known.last_fetch());
+            scores = known.fetched.iter().map(days).collect();
+        }
+        let may_be_seed = |page: usize| {
+            let seeds = PlanScope::WEB.seeds;
+            seeds.includes(known.states[page], known.spam[page])
+        };
+        let may_be_seed: Vec<bool> = pages.clone().map(may_be_seed).collect();
+        let crawled = pages.clone().filter(|&page| known.is_crawled(page)).count();
+        let revisits = Revisits::of_times(choice, crawled as u64, &known.times);
+        let age = |page: usize| revisits.age(known.is_crawled(page), known.fetched[page], None);
+        let ages = revisits.period().map(|_| pages.clone().map(age).collect());
+        let graph = WebGraph::from_successors(values, self.successors.clone(), &may_be_seed);
+        let is_known = |page: usize| !known.is_crawled(page);
+        let graph = graph
+            .map_err(web_graph_error)?
+            .with_ages(ages)
+            .with_known(pages.map(is_known).collect(), Vec::new())
+            .with_sites(self.sites.to_vec());
+        Ok((graph, scores))
+    }
+
+    /// Returns the value of a page by weights.
+    fn value(&self, page: usize, choice: &WebChoice) -> i64 {
+        match self.known.states[page] {
+            PageState::Crawled => {
+                let facts = PageFacts {
+                    spam: self.known.spam[page],
+                    ..PageFacts::default()
                 };
-                let values = self.known.states.iter().map(value).collect();
-                self.selected(values, choice, watch)?
+                page_value(facts, PUniq::fixed(Value(0)), &choice.weights)
             }
-            NextList::OutDegree => by(&|page| self.degree(page)),
-            NextList::Oldest => by(&|page| self.since(page as usize)),
-            NextList::OutDegreeDays => {
-                by(&|page| self.degree(page).saturating_mul(self.since(page as usize)))
-            }
-            NextList::InDegree => {
-                let citers = self.successors.transpose(self.known.links.len());
-                by(&|page| citers.list(page).len() as u64)
-            }
-            NextList::Pagerank => {
-                let ranks = self.pagerank(watch)?;
-                // Nonnegative floating-point numbers are ordered as their bits are.
-                by(&|page| ranks[page as usize].to_bits())
-            }
-            NextList::Random => {
-                let count = number(self.eligible.len());
-                let wanted = terms.seeds as usize;
-                let drawn = draw("next", terms.rng_seed, day, count, wanted);
-                drawn.iter().map(|at| self.eligible[*at as usize]).collect()
-            }
-        })
+            PageState::Known => choice.given_value_known().0,
+            PageState::Gone | PageState::Unlinked | PageState::Alias | PageState::Resource => 0,
+        }
     }
 
     /// Returns the expected new links of the next fetch of each page; 0 for pages that are not known.
@@ -546,7 +593,7 @@ impl<'a> KnownWeb<'a> {
             let seconds = self.since(page);
             let observation = Observation {
                 sums: self.known.sums[page].decayed(seconds),
-                links: self.degree(number(page)),
+                links: self.successors.list(number(page)).len() as u64,
             };
             self.known
                 .is_crawled(page)
@@ -559,42 +606,11 @@ impl<'a> KnownWeb<'a> {
         values
     }
 
-    fn selected(&self, values: Vec<i64>, choice: WebChoice, watch: &dyn Watch) -> Result<Vec<u32>> {
-        let mut may_be_seed = vec![false; values.len()];
-        for page in &self.eligible {
-            may_be_seed[*page as usize] = true;
-        }
-        let graph = WebGraph::from_successors(values, self.successors.clone(), &may_be_seed);
-        let selected = select(&mut graph.map_err(web_graph_error)?, &choice, &[], watch)?;
-        let picks = selected.cover.picks.iter();
-        Ok(picks.map(|pick| pick.seed.page).collect())
-    }
-
     fn pagerank(&self, watch: &dyn Watch) -> Result<Vec<f64>> {
         let citers = self.successors.transpose(self.known.links.len());
         let graph = PageGraph::new(citers, Csr::default(), &Csr::default());
         Ok(pagerank(&graph.map_err(whole_graph_error)?, watch)?.0)
     }
-}
-
-/// Returns the parameters of a greedy list, with the given hops and fetch cost if there are any.
-fn choice(value_by: ValueBy, setting: Option<(u32, i64)>, terms: Terms) -> Result<WebChoice> {
-    let params = WebParams {
-        cover: CoverParams {
-            method: Method::Greedy,
-            seeds: Some(terms.seeds),
-            p_uniq: Some(Value(0)),
-            ..CoverParams::default()
-        },
-        hops: setting.map(|of| of.0),
-        fetch_cost: setting.map(|of| Value(of.1)),
-        value_by,
-        budget: (value_by == ValueBy::Learned).then_some(terms.budget),
-        ..WebParams::default()
-    };
-    params
-        .choose()
-        .map_err(|_| EngineError::Internal("parameters of a compared list are invalid"))
 }
 
 // Crawls over what later batches brought: from the list of one day, and in a closed loop.
@@ -650,6 +666,7 @@ impl Content {
             crawled: &self.crawled,
             values: &self.values,
             pagerank: &self.ranks,
+            due: &[],
             sites: &[],
             limits: CrawlLimits::default(),
             contents: PageContents::default(),
@@ -671,30 +688,29 @@ struct DayInLoop {
     fetched: u64,
 }
 
-/// Crawls once for every batch, each time from the seeds of a list that only knows what its own crawls found.
-/// A fetch finds a page as the last fetch of the bank did. `settings` has the setting of each day.
-fn closed_loop(
+/// Crawls once for every batch, each time from the seeds of the list of the day, which only knows what these crawls found.
+/// A fetch finds a page as the last fetch of the bank did.
+fn closed_loop<'a>(
     timeline: &Timeline,
-    list: NextList,
-    settings: &[usize],
-    terms: Terms,
+    list: impl Fn(usize) -> &'a Contender,
+    budget: u64,
     watch: &dyn Watch,
 ) -> Result<Vec<DayInLoop>> {
     let mut truth = timeline.start.clone();
     let mut own = timeline.start.clone();
     let mut days = Vec::new();
-    for (day, (step, setting)) in (0..).zip(timeline.steps.iter().zip(settings)) {
-        watch.proceed()?;
-        let seeds = KnownWeb::new(&own, terms).seeds(list, *setting, day, watch)?;
+    for (day, step) in timeline.steps.iter().enumerate() {
+        let web = KnownWeb::new(&own, &timeline.sites);
+        let seeds = web.seeds(&list(day).choice, day as u64, watch)?;
         truth.apply(step);
         let crawl = Crawl {
             truth: &truth,
             start: &timeline.start,
             own: &mut own,
-            now: truth.last_fetch,
+            now: truth.last_fetch(),
             day: DayInLoop::default(),
         };
-        days.push(crawl.run(seeds, terms.budget));
+        days.push(crawl.run(seeds, budget));
     }
     Ok(days)
 }
@@ -732,8 +748,7 @@ impl Crawl<'_> {
             next.sort_unstable();
             level = next;
         }
-        self.own.last_fetch = self.now;
-        self.own.next_crawl = self.truth.next_crawl;
+        self.own.add_crawl(self.now);
         self.day
     }
 
@@ -786,9 +801,8 @@ struct Knowledge {
     fetched: Vec<Option<u64>>,
     sums: Vec<Yield>,
     first: FirstFetches,
-    /// The time of the last fetch, and that at which the next crawl is expected.
-    last_fetch: u64,
-    next_crawl: u64,
+    /// The times of the last fetches of crawls, ascending.
+    times: Vec<u64>,
 }
 
 /// What a batch changed of a page.
@@ -813,7 +827,6 @@ struct Step {
     changes: Vec<PageChange>,
     first: FirstFetches,
     last_fetch: u64,
-    next_crawl: u64,
 }
 
 /// The last batches of a bank.
@@ -821,6 +834,8 @@ struct Timeline {
     /// What was known before the first of them.
     start: Knowledge,
     steps: Vec<Step>,
+    /// The site of each page, from 0.
+    sites: Vec<u32>,
 }
 
 impl Knowledge {
@@ -839,8 +854,18 @@ impl Knowledge {
             self.sums[at] = change.sums;
         }
         self.first = step.first;
-        self.last_fetch = step.last_fetch;
-        self.next_crawl = step.next_crawl;
+        self.add_crawl(step.last_fetch);
+    }
+
+    /// Adds the time of the last fetch of a crawl.
+    fn add_crawl(&mut self, time: u64) {
+        if time > self.last_fetch() {
+            self.times.push(time);
+        }
+    }
+
+    fn last_fetch(&self) -> u64 {
+        self.times.last().copied().unwrap_or(0)
     }
 
     /// Whether a page was known, in any state.
@@ -879,15 +904,23 @@ impl Timeline {
                 changes: reader.take_back(store, *batch)?,
                 first: first_fetches(&batches[..=before + at]),
                 last_fetch: record.last_fetch,
-                next_crawl: next_crawl(&batches[..=before + at]),
             });
         }
         steps.reverse();
+        let mut places: BTreeMap<SiteId, u32> = BTreeMap::new();
+        let sites = reader.numbers.pages(&reader.image).into_iter().map(|page| {
+            let next = number(places.len());
+            *places.entry(page.site()).or_insert(next)
+        });
+        let sites = sites.collect();
         let mut start = reader.now;
         start.first = first_fetches(&batches[..before]);
-        start.last_fetch = batches[..before].last().map_or(0, |of| of.1.last_fetch);
-        start.next_crawl = next_crawl(&batches[..before]);
-        Ok(Self { start, steps })
+        start.times = crawl_times(&batches[..before]);
+        Ok(Self {
+            start,
+            steps,
+            sites,
+        })
     }
 }
 

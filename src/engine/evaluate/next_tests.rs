@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::engine::scratch::scratch;
 use crate::engine::web_graph::{Numbering, load_image};
-use crate::engine::{Bank, IngestRequest};
+use crate::engine::{Bank, IngestRequest, RefreshRequest};
 use proptest::prelude::*;
 use seedbank_algorithms::watch::Unwatched;
 use seedbank_algorithms::yields::Yield;
@@ -115,7 +115,7 @@ proptest! {
                 bank.undo(false, 64 << 20).unwrap();
             } else {
                 let known = now(&bank);
-                let of_time = (by_url(&bank, &known), known.first, known.last_fetch);
+                let of_time = (by_url(&bank, &known), known.first, known.last_fetch());
                 states.push((report.batch.unwrap(), of_time));
             }
         }
@@ -128,7 +128,7 @@ proptest! {
                 prop_assert_eq!(timeline.steps[before].batch, *batch);
                 known.apply(&timeline.steps[before]);
             }
-            let found = (by_url(&bank, &known), known.first, known.last_fetch);
+            let found = (by_url(&bank, &known), known.first, known.last_fetch());
             prop_assert_eq!(&found, then);
         }
     }
@@ -159,50 +159,117 @@ fn feed_and_list(days: u64) -> (tempfile::TempDir, Bank) {
 fn what_brings_new_pages_is_learned() {
     let (_folder, bank) = feed_and_list(14);
     let request = NextRequest {
-        seeds: 1,
+        seeds: Some(1),
         budget: Some(1),
         ..NextRequest::default()
     };
     let found = bank.evaluate_next(&request).unwrap();
-    let row = |list| *found.rows.iter().find(|row| row.list == list).unwrap();
+    let row = |list: &str| found.rows.iter().find(|row| row.list == list).unwrap();
     // 13 batches after the first; three are needed after each list.
     assert_eq!((found.batches.len(), found.batches_in_loop.len()), (10, 13));
-    assert_eq!(found.batches[0], 2);
+    assert_eq!((found.batches[0], &found.plan), (2, &None));
     // In three days the feed had six new pages; a crawl for each day finds two. On the first day nothing is known.
-    let learned = row(NextList::Learned);
+    let learned = row("learned");
     assert!(learned.replayed.found >= 5.4 - 1e-9, "{learned:?}");
     assert!(learned.replayed.fetched < 1e-9);
     assert!(learned.closed_loop.found > 1.3, "{learned:?}");
     // The other page has as many links, and a smaller URL.
-    let degree = row(NextList::OutDegree);
+    let degree = row("out-degree");
     assert!(degree.replayed.found < 1e-9 && degree.closed_loop.found < 1e-9);
-    assert_eq!(found.replayed.days, 10);
+    // Without a plan, none is kept, and the list that finds the most is taken.
+    let most = found.rows.iter().map(|row| row.closed_loop.found);
+    let most = most.fold(0.0, f64::max);
+    assert!((row(&found.recommended).closed_loop.found - most).abs() < 1e-9);
+    assert!(found.followed <= most && found.rows.iter().all(|row| row.times_plan.is_none()));
+}
+
+#[test]
+fn a_plan_is_compared_as_it_is() {
+    let (_folder, bank) = feed_and_list(8);
+    let refresh = |options: PlanOptions| {
+        let request = RefreshRequest {
+            options,
+            replace: true,
+            ..RefreshRequest::default()
+        };
+        bank.refresh(&request).unwrap();
+        bank.evaluate_next(&NextRequest::default()).unwrap()
+    };
+    let of_goal = PlanOptions {
+        goal: Some(Goal::Coverage),
+        hops: Some(1),
+        fetch_cost: Some(Value(330_000)),
+        value_known: Some(Value(0)),
+        seeds: Some(1),
+        budget: Some(1),
+        revisit: Some(Revisit::Days(3)),
+        ..PlanOptions::default()
+    };
+    let found = refresh(of_goal);
+    let names: Vec<(&str, bool)> = found
+        .rows
+        .iter()
+        .map(|row| (row.list.as_str(), row.replaces))
+        .collect();
+    let own = [
+        "revisit 3",
+        "revisit off",
+        "revisit auto",
+        "revisit 2",
+        "revisit 7",
+        "revisit 30",
+    ];
+    let others = ["oldest", "random", "out-degree", "learned"];
+    let own = own.map(|name| (name, false)).into_iter();
+    assert!(own.chain(others.map(|name| (name, true))).eq(names));
+    assert_eq!(
+        (found.plan.as_deref(), found.seeds, found.budget),
+        (Some("default"), 1, 1)
+    );
+    assert!(found.rows[0].is_plan && found.rows[1..].iter().all(|row| !row.is_plan));
+    // A plan of another method stands for its list.
+    let found = refresh(PlanOptions {
+        method: Some(Method::Cover(cover::Method::Oldest)),
+        scope: Some(Scope::Web),
+        seeds: Some(1),
+        ..PlanOptions::default()
+    });
+    let lists: Vec<&str> = found.rows.iter().map(|row| row.list.as_str()).collect();
+    assert_eq!(lists[0], "plan default");
+    assert!(found.rows[0].is_plan && !lists.contains(&"oldest") && lists.len() == 9);
 }
 
 #[test]
 fn few_batches_are_not_enough() {
-    let (_folder, bank) = feed_and_list(5);
+    let (_folder, bank) = feed_and_list(4);
     let error = bank.evaluate_next(&NextRequest::default()).unwrap_err();
     assert!(error.to_string().contains("found 4 batches"), "{error}");
+    let (_folder, bank) = feed_and_list(5);
+    let found = bank.evaluate_next(&NextRequest::default()).unwrap();
+    assert_eq!((found.batches.len(), found.batches_in_loop.len()), (1, 4));
+    assert!(found.followed.abs() < 1e-9);
 }
 
 #[test]
-fn a_verdict_needs_days_that_agree() {
-    let days = |own: &[u64], other: &[u64]| {
-        let none = vec![0; own.len()];
-        let mut found = vec![none; NextList::ALL.len()];
-        (found[0], found[2]) = (own.to_vec(), other.to_vec());
-        compare(&found)
+fn a_plan_is_kept_unless_another_list_finds_clearly_more() {
+    let list = |found: [[u64; 3]; 3], days: usize| {
+        let day = |found: u64| DayInLoop { found, fetched: 0 };
+        recommended(&found.map(|of| of.map(day).to_vec()), days, Some(1))
     };
-    let better = days(&[4; 12], &[2; 12]);
-    assert_eq!((better.baseline, better.won), (NextList::OutDegree, 12));
-    assert!((better.ratio.unwrap().mean - 2.0).abs() < 1e-12);
-    assert!((better.day_ratio.unwrap() - 4.5 / 2.5).abs() < 1e-12);
-    assert!((better.largest_day - 1.0 / 12.0).abs() < 1e-12);
-    assert_eq!(days(&[2; 12], &[4; 12]).verdict, NextVerdict::Worse);
-    // Too few days; and one large day against many small ones.
-    assert_eq!(days(&[4; 9], &[2; 9]).verdict, NextVerdict::Undecided);
-    let mut own = [1; 12];
-    own[3] = 100;
-    assert_eq!(days(&own, &[3; 12]).verdict, NextVerdict::Undecided);
+    let found = [[9, 0, 0], [0, 200, 0], [1, 200, 600]];
+    assert_eq!(list(found, 0), 1);
+    // Twice as much.
+    assert_eq!(list(found, 1), 0);
+    // A page more is less than a twentieth.
+    assert_eq!(list(found, 2), 1);
+    assert_eq!(list(found, 3), 2);
+    // 60 pages are more than two errors of 740, and 12 pages are not of 38.
+    assert_eq!(list([[0, 0, 0], [0, 0, 340], [0, 0, 400]], 3), 2);
+    assert_eq!(list([[0, 0, 0], [0, 0, 13], [0, 0, 25]], 3), 1);
+    assert_eq!(list([[0, 0, 0], [0, 0, 12], [0, 0, 25]], 3), 2);
+    // What was found earlier counts less.
+    assert_eq!(list([[0, 0, 0], [300, 0, 0], [0, 0, 230]], 3), 1);
+    assert_eq!(list([[0, 0, 0], [100, 0, 0], [0, 0, 200]], 3), 2);
+    let none: [Vec<DayInLoop>; 2] = Default::default();
+    assert_eq!(recommended(&none, 0, None), 0);
 }

@@ -5,11 +5,12 @@ use std::marker::PhantomData;
 
 use super::kinds::{
     Communities, Cores, Coverage, Discovery, HasBudget, HasCores, HasCovered, HasDepth,
-    HasDuplicates, HasFetchCost, HasHops, HasKnown, HasRandom, HasSeeds, HasSites, HasValues,
-    Importance, Kind, Learned, OverWeb, PerSite, SiteMethod, Sites, WebMethod,
+    HasDuplicates, HasFetchCost, HasHops, HasKnown, HasRandom, HasRevisit, HasSeeds, HasSites,
+    HasValues, Importance, Kind, Learned, OverWeb, PerSite, SiteMethod, Sites, WebMethod,
 };
 use super::{
-    CoreRule, Covered, Crawls, Duplicates, Hits, Pages, Pick, PlanOptions, Share, Slack, Value,
+    CoreRule, Covered, Crawls, Duplicates, Hits, Pages, Pick, PlanOptions, Revisit, Share, Slack,
+    Value,
 };
 use crate::engine::policy::{Limit, List};
 
@@ -342,9 +343,6 @@ setters! {
         /// Sets the number of consecutive failed fetches that keeps a page from being a seed; 0 allows any
         /// number.
         max_failures: u32;
-        /// Sets a number of days: pages fetched within these days before the last fetch in the bank
-        /// are not seeds; 0 allows any page.
-        rest: u32;
     }
     HasSeeds {
         /// Sets the number of seeds.
@@ -393,6 +391,10 @@ setters! {
     HasDuplicates {
         /// Sets how crawled pages with the same content digest count.
         duplicates: Duplicates;
+    }
+    HasRevisit {
+        /// Sets after how many days a fetched page has its whole value again.
+        revisit: Revisit;
     }
     HasDepth {
         /// Sets the number of hops, at most `hops`, whose value a page is picked by.

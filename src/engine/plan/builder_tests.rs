@@ -1,7 +1,7 @@
 //! Whatever a plan in Rust is made of, it resolves: no mix of its parameters fails.
 
 use super::super::kinds::{
-    Greedy, MaxOut, MaxScc, MaxWeight, OutDegree, Pagerank, Random, RootScc,
+    Greedy, MaxOut, MaxScc, MaxWeight, Oldest, OutDegree, Pagerank, Random, RootScc,
 };
 use super::super::{CrawlLimits, Density, Growth, Method, Parameter, ResolvedPlan};
 use super::*;
@@ -23,7 +23,6 @@ fn with_policies<K: Kind>(plan: Plan<K>) -> Plan<K> {
         .pin(List::parse("pin", "http://a.example/"))
         .min_quality(Value(500_000))
         .max_failures(2)
-        .rest(3)
         .max_per_site(3)
         .max_per_domain(Limit::None)
         .max_changes(5)
@@ -53,7 +52,7 @@ fn budget() -> Budget {
 fn every_parameter_can_be_set() {
     let web = with_policies(with_values(Plan::coverage().seeds(1))).budget(budget());
     let web = web.fetch_cost(Value(1)).value_known(Value(1));
-    let web = web.duplicates(Duplicates::Once);
+    let web = web.duplicates(Duplicates::Once).revisit(Revisit::Auto);
     let sites = Plan::sites().depth(1).covered(Covered::Zero);
     let size = CoreRule::Size {
         size: 9,
@@ -111,6 +110,7 @@ fn every_plan_over_the_web_resolves() {
     resolved(with_values(Plan::over_web(Random).rng_seed(1)));
     resolved(with_policies(Plan::over_web(Pagerank).seeds(1)));
     resolved(with_policies(Plan::over_web(OutDegree).seeds(1)));
+    resolved(with_policies(Plan::over_web(Oldest).seeds(1)).revisit(Revisit::Days(2)));
 }
 
 #[test]

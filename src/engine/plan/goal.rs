@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::parameter::{Section, TakenBy};
-use super::{Crawls, Duplicates, Method, Parameter, PlanOptions, Scope};
+use super::{Crawls, Duplicates, Method, Parameter, PlanOptions, Revisit, Scope};
 use seedbank_algorithms::cores::{Hits, Slack};
 use seedbank_algorithms::cover::global::{Objective, ValueBy};
 use seedbank_algorithms::cover::{self, Value};
@@ -152,6 +152,8 @@ impl PlanOptions {
             }
             if self.is_greedy_over_web() && self.budget.is_some() && self.learned != Some(true) {
                 self.crawl.get_or_insert(Crawls::Panel);
+                // Lists that begin at the same pages every day find little: `benches/README.md`, *The next crawls*.
+                self.revisit.get_or_insert(Revisit::Auto);
             }
         }
         // The published procedure has no bound.

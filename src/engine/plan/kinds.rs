@@ -15,14 +15,17 @@ pub trait Kind: sealed::Sealed {
     fn begin() -> PlanOptions;
 }
 
-/// A method that selects on each site separately; see [`Plan::per_site`](super::Plan::per_site).
-pub trait SiteMethod: sealed::Sealed + Debug {
+/// A cover method.
+pub trait AnyMethod: sealed::Sealed + Debug {
     #[doc(hidden)]
     const METHOD: CoverMethod;
 }
 
-/// A method that also selects over the whole web; see [`Plan::over_web`](super::Plan::over_web).
-pub trait WebMethod: SiteMethod {}
+/// A method that selects on each site separately; see [`Plan::per_site`](super::Plan::per_site).
+pub trait SiteMethod: AnyMethod {}
+
+/// A method that selects over the whole web; see [`Plan::over_web`](super::Plan::over_web).
+pub trait WebMethod: AnyMethod {}
 
 macro_rules! goals {
     ($($goal:ident = $doc:literal;)+) => {$(
@@ -90,7 +93,7 @@ macro_rules! methods {
 
         impl sealed::Sealed for $method {}
 
-        impl SiteMethod for $method {
+        impl AnyMethod for $method {
             const METHOD: CoverMethod = CoverMethod::$method;
         }
     )+};
@@ -100,6 +103,7 @@ methods! {
     Random = "Pages drawn at random.";
     Pagerank = "The pages with the highest PageRank.";
     OutDegree = "The pages with the most links.";
+    Oldest = "The pages whose last fetch is the longest ago.";
     MaxOut = "The pages with the most links to pages that no earlier seed covers.";
     MaxWeight = "The pages with the most value within `depth` hops.";
     MaxScc = "As max-weight, in the heaviest strongly connected component.";
@@ -107,9 +111,19 @@ methods! {
     Greedy = "The pages with the most value within all hops.";
 }
 
+impl SiteMethod for Random {}
+impl SiteMethod for Pagerank {}
+impl SiteMethod for OutDegree {}
+impl SiteMethod for MaxOut {}
+impl SiteMethod for MaxWeight {}
+impl SiteMethod for MaxScc {}
+impl SiteMethod for RootScc {}
+impl SiteMethod for Greedy {}
+
 impl WebMethod for Random {}
 impl WebMethod for Pagerank {}
 impl WebMethod for OutDegree {}
+impl WebMethod for Oldest {}
 impl WebMethod for MaxOut {}
 impl WebMethod for MaxWeight {}
 impl WebMethod for Greedy {}
@@ -173,6 +187,8 @@ traits! {
     HasBudget: Coverage, Discovery, Importance, Learned, OverWeb<Greedy>;
     /// Plans in which pages with one content can count once.
     HasDuplicates: Coverage, Discovery, Importance, OverWeb<Greedy>;
+    /// Plans in which the value of a page can depend on the time since its last fetch.
+    HasRevisit: Coverage, Discovery, Importance, OverWeb<M> where M: WebMethod;
     /// Plans that pick pages by the value within a depth.
     HasDepth: Sites, PerSite<MaxWeight>, PerSite<MaxScc>, PerSite<RootScc>, OverWeb<MaxWeight>;
     /// Plans that can remove covered pages.

@@ -35,6 +35,7 @@ pub use seedbank_algorithms::cover::global::{Duplicates, ValueBy, WebChoice};
 pub use seedbank_algorithms::cover::{
     BadParams as BadCover, Covered, Method as CoverMethod, Share, Value,
 };
+pub use seedbank_algorithms::cover::{Due, Revisit};
 pub use seedbank_algorithms::crawl_limits::{Amount, BadCrawlLimits, CrawlLimits, Crawls, Enter};
 
 use std::mem;

@@ -11,7 +11,7 @@ use crate::engine::policy::{Limit, List};
 use schemars::JsonSchema;
 use seedbank_algorithms::cores::{Density, Growth, Hits, Pick, Slack};
 use seedbank_algorithms::cover::global::ValueBy;
-use seedbank_algorithms::cover::{self, Covered, Share, Value, Weights, limits};
+use seedbank_algorithms::cover::{self, Covered, Revisit, Share, Value, Weights, limits};
 use seedbank_formats::display::parse_count;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer};
@@ -327,6 +327,12 @@ impl ParameterType for Limit {
 
     fn removes_stored(&self) -> bool {
         *self == Self::None
+    }
+}
+
+impl ParameterType for Revisit {
+    fn read(text: &str) -> Result<Self, String> {
+        read_text(text)
     }
 }
 

@@ -19,7 +19,7 @@ use super::{Duplicates, Goal, HeldOutVerdict, Method, Pages, Scope, TunedParamet
 use crate::engine::policy::{Limit, List};
 use seedbank_algorithms::cores::{self, CoreParams, Density, Growth, Hits, Pick, Slack};
 use seedbank_algorithms::cover::global::{HOLDOUTS, TUNE_VISITS, TUNE_VISITS_PER_LINK, ValueBy};
-use seedbank_algorithms::cover::{CoverParams, Covered, Share, Value, limits};
+use seedbank_algorithms::cover::{CoverParams, Covered, Revisit, Share, Value, limits};
 use seedbank_algorithms::crawl_limits::Crawls;
 
 macro_rules! parameters {
@@ -205,6 +205,7 @@ parameters! {
                 stored.clear_tuning();
                 (stored.value_known, stored.value_by) = (None, None);
                 (stored.tune_visits, stored.holdouts) = (None, None);
+                stored.revisit = None;
                 stored.duplicates = None;
             }
         });
@@ -221,6 +222,13 @@ parameters! {
                     stored.clear_tuning();
                 }
             });
+        /// What a crawled page is worth by the time since its last fetch: nothing for half of this number of days, half of its
+        /// value until all of them have passed, then all of it; counted up to the last fetch in the bank. A page that is known to
+        /// have changed since is worth all of it. `auto`: the time in which crawls of `budget` fetch as many pages as were ever
+        /// crawled.
+        revisit: Revisit = value("DAYS|auto|off")
+            .default_is("off; auto for a new plan with a goal and a budget")
+            .values_pages();
         /// Number of pages that the crawl will fetch. The first refresh tunes `hops`, `fetch-cost` and
         /// `value-known` for it, as far as they are not given.
         budget: u64 = value("N").range(1..).clears(|budget, stored| {
@@ -297,9 +305,6 @@ parameters! {
             "{} for a new plan with a goal, else 0",
             Goal::MAX_FAILURES
         ));
-        /// Do not select pages that were fetched within this number of days before the last fetch
-        /// in the bank; 0 allows any page.
-        rest: u32 = value("DAYS").range(0..=36_500).default(0);
         /// Maximum number of seeds that differ from the plan's previous list; pages that can no
         /// longer be seeds leave regardless.
         max_changes: Limit = value("N|none");

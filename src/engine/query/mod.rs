@@ -41,8 +41,8 @@ pub(crate) use dry_run::dry_run;
 pub use explain::{
     CoreMember, CoreNumbers, CoreSeed, CoresOfSite, CoverOfSite, CoverSeed, CurrentPage, Explainer,
     Explanation, IneligibleReason, NearCore, NotAdded, PageInPlan, PagesOfCore, PolicyVerdict,
-    ReadCost, RefreshRun, Role, RowSums, ScoredUrl, SeedByPolicy, SeedOfCore, SeedOfSite,
-    SidePosition, SiteExplanation, SiteInPlan, SiteSeed, SiteWhy, Uncovered, Unreached,
+    ReadCost, RefreshRun, RevisitView, Role, RowSums, ScoredUrl, SeedByPolicy, SeedOfCore,
+    SeedOfSite, SidePosition, SiteExplanation, SiteInPlan, SiteSeed, SiteWhy, Uncovered, Unreached,
     ValueBreakdown, WebOfSite, WebSeed, WebTerms, WebValueBreakdown, Why,
 };
 pub use linked::{CoreLinks, LinkedCore};

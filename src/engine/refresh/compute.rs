@@ -129,11 +129,9 @@ pub(super) fn run(
         unreachable,
         ..PolicyView::default()
     });
-    // As time passes, pages become eligible on sites that did not change.
-    let depends_on_time = policy.pages.rest > 0 && matches!(resolved, ResolvedPlan::Cover(_));
     let previous_plan = PreviousPlan {
         plan: &base,
-        refresh: previous.filter(|_| !request.cold && !plan_changed && !depends_on_time),
+        refresh: previous.filter(|_| !request.cold && !plan_changed),
         is_new: previous.is_none(),
         same_policy,
     };

@@ -389,6 +389,10 @@ fn meaning(plan: &PlanOptions) -> ScoreMeaning {
             "Links on its site",
             "The score is the number of links to crawled pages of the site.",
         ),
+        Method::Cover(CoverMethod::Oldest) => (
+            "Days since the last fetch",
+            "The score is the number of days since the last fetch of the page; without a known one, since 1970.",
+        ),
         Method::Cover(CoverMethod::MaxOut) => (
             "Links to uncovered pages",
             "The score is the number of links to pages of the site that no earlier seed covers.",

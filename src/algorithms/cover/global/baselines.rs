@@ -1,5 +1,6 @@
 //! Picks without weights: the baselines, and max-out.
 
+use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 
 use super::super::baselines;
@@ -13,12 +14,12 @@ use super::params::WebChoice;
 use super::picks::WebCover;
 use crate::watch::{Interrupted, Watch};
 
-/// Picks by a baseline. `ranks` has the PageRank of each page; only [`Method::Pagerank`] reads it.
+/// Picks by a baseline. `scores` has those of the methods pagerank and oldest.
 pub(super) fn baseline(
     graph: &WebGraph,
     choice: &WebChoice,
     hops: u32,
-    ranks: &[f64],
+    scores: &[f64],
     watch: &dyn Watch,
 ) -> Result<WebCover, Interrupted> {
     let candidates = graph.candidates();
@@ -32,19 +33,23 @@ pub(super) fn baseline(
         candidates.len()
     };
     let count = crate::graph::number(candidates.len());
-    let page_rank = |page: u32| ranks.get(page as usize).copied().unwrap_or(0.0);
+    let score = |page: u32| scores.get(page as usize).copied().unwrap_or(0.0);
     // Indexes of candidates, which are in URL order.
     let mut order: Vec<u32> = match choice.method {
         // On a site, its name is part of the seed of the stream; the web has none.
         Method::Random => baselines::random_order("", choice.rng_seed, count, drawn),
         Method::Pagerank => {
-            let scores: Vec<f64> = candidates.iter().map(|&page| page_rank(page)).collect();
+            let scores: Vec<f64> = candidates.iter().map(|&page| score(page)).collect();
             baselines::order_by_score(&scores, drawn.saturating_add(1))
         }
-        _ => {
+        method => {
             let mut order: Vec<u32> = (0..count).collect();
             let degree = |at: u32| graph.out_degree(candidates[at as usize]);
-            order.sort_by_key(|&at| std::cmp::Reverse(degree(at)));
+            order.sort_by_key(|&at| Reverse(degree(at)));
+            if method == Method::Oldest {
+                let days = |at: u32| score(candidates[at as usize]);
+                order.sort_by(|&one, &other| days(other).total_cmp(&days(one)));
+            }
             order
         }
     };
@@ -55,7 +60,8 @@ pub(super) fn baseline(
         page,
         score: match choice.method {
             Method::Random => Score::Drawn,
-            Method::Pagerank => Score::Pagerank(page_rank(page)),
+            Method::Pagerank => Score::Pagerank(score(page)),
+            Method::Oldest => Score::Days(score(page)),
             _ => Score::OutDegree(graph.out_degree(page)),
         },
     };

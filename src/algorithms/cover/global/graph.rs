@@ -2,6 +2,7 @@
 
 use super::super::graph::SiteGraphError;
 use super::super::limits::MAX_PRICE;
+use super::super::revisit::Age;
 use super::super::value::UNIT;
 use super::constraints::Cap;
 use super::contents::{ContentPage, Contents, SharedContent};
@@ -30,6 +31,8 @@ pub struct WebGraph {
     known: Vec<bool>,
     /// By page: its value if it were known only from links; empty if that is 0 for all pages.
     values_as_known: Vec<i64>,
+    /// By page: what it counts for; `None` if all count whole.
+    ages: Option<Arc<[Age]>>,
     /// By page: its site, from 0; `None` if nothing depends on it.
     sites: Option<Arc<[u32]>>,
     /// The pages that share contents; `None` if no process has any.
@@ -184,6 +187,7 @@ impl WebGraph {
                 candidates: candidates.len() as u64,
             },
             share: None,
+            ages: None,
             sites: None,
             contents: None,
             values,
@@ -224,6 +228,42 @@ impl WebGraph {
     pub fn with_known(mut self, known: Vec<bool>, values_as_known: Vec<i64>) -> Self {
         (self.known, self.values_as_known) = (known, values_as_known);
         self
+    }
+
+    /// Lets each page count for a part of its value, and the places that picks by gain leave be filled by the oldest last
+    /// fetches. `ages` has an entry for each page; `None` changes nothing. In a share, all processes pass it or none does.
+    #[must_use]
+    pub fn with_ages(mut self, ages: Option<Vec<Age>>) -> Self {
+        self.ages = ages.map(Into::into);
+        let values = std::mem::take(&mut self.values);
+        self.values = self.as_due(values);
+        self
+    }
+
+    /// Whether pages count for parts of their values.
+    pub(super) const fn has_ages(&self) -> bool {
+        self.ages.is_some()
+    }
+
+    /// What the places that picks by gain leave are filled by, the greatest first: the time since the last fetch and then the
+    /// number of links, or the value.
+    pub(super) fn fills(&self, page: u32) -> i64 {
+        const LINKS: u32 = 20;
+        let Some(ages) = &self.ages else {
+            return self.values[page as usize];
+        };
+        let seconds = ages[page as usize].seconds.min(1 << 40);
+        let links = u64::from(self.out_degree(page)).min((1 << LINKS) - 1);
+        // Below the largest number by the bounds of both.
+        i64::try_from(seconds << LINKS | links).unwrap_or(i64::MAX)
+    }
+
+    /// Returns the parts of values, by page, that the pages count for.
+    pub(super) fn as_due(&self, mut values: Vec<i64>) -> Vec<i64> {
+        for (value, age) in values.iter_mut().zip(self.ages.iter().flat_map(|of| &**of)) {
+            *value = age.due.of(*value);
+        }
+        values
     }
 
     /// Sets the site of each page, which limits of crawls and of seeds need: numbers from 0, the same for all pages of a
@@ -320,6 +360,7 @@ impl WebGraph {
                 candidates: count,
             },
             share: self.share.clone(),
+            ages: self.ages.clone(),
             sites: self.sites.clone(),
             // A crawl of the whole web is scored.
             contents: None,

@@ -44,7 +44,7 @@ pub(super) struct GreedyOptions {
     pub(super) max_per_site: Option<u32>,
     /// Whether to stop before a pick that adds no value above the fetch costs.
     pub(super) positive_only: bool,
-    /// Whether to fill the places that are left then by the values of candidates.
+    /// Whether to fill the places that are left then ([`WebGraph::fills`]).
     pub(super) fill: bool,
     /// Whether to compute the gains of the uncovered candidates after the last pick.
     pub(super) with_uncovered: bool,
@@ -363,7 +363,7 @@ impl Run<'_> {
         parts.map(best_of).reduce(TopTwo::default, merge)
     }
 
-    /// Fills the places that are left with the candidates of the largest values, whatever their gains.
+    /// Fills the places that are left with other candidates, whatever their gains.
     fn fill(
         &mut self,
         reached: &mut Reached<'_>,
@@ -373,8 +373,8 @@ impl Run<'_> {
         let graph = self.graph;
         let mut order: Vec<u32> = graph.candidates().to_vec();
         order.retain(|page| !self.picked[*page as usize]);
-        // Values and smaller URLs first.
-        let key = |page: u32| (graph.values()[page as usize], Reverse(graph.number(page)));
+        // The greatest and the smaller URLs first.
+        let key = |page: u32| (graph.fills(page), Reverse(graph.number(page)));
         order.sort_unstable_by_key(|page| Reverse(key(*page)));
         let last = order.last().map(|page| key(*page));
         let mut left = order.into_iter().peekable();

@@ -459,7 +459,7 @@ impl<'a> Search<'a> {
             value_known: added,
             max_per_site: setting.max_per_site,
             positive_only: self.choice.positive_only,
-            fill: false,
+            fill: on.graph.has_ages(),
             with_uncovered: false,
         };
         let cover = greedy(&on.graph, reach, options, self.pool, self.watch)?;

@@ -82,7 +82,8 @@ pub struct WebSelection {
     pub pass_visits: u64,
 }
 
-/// Picks seeds over the web. `ranks` has the PageRank of each page; only [`Method::Pagerank`] reads it.
+/// Picks seeds over the web. `scores` has those of the methods pagerank and oldest, which alone
+/// read them: the PageRank of each page, or the days since its last fetch.
 ///
 /// The value of known pages that a grid search chooses is added to the values of `graph`.
 ///
@@ -97,7 +98,7 @@ pub struct WebSelection {
 pub fn select(
     graph: &mut WebGraph,
     choice: &WebChoice,
-    ranks: &[f64],
+    scores: &[f64],
     watch: &dyn Watch,
 ) -> Result<WebSelection, Interrupted> {
     let is_by_gain = matches!(choice.method, Method::Greedy | Method::MaxWeight);
@@ -111,7 +112,7 @@ pub fn select(
         watch.stage("select", None);
         let cover = match choice.method {
             Method::MaxOut => baselines::max_out(graph, choice, setting.hops, watch)?,
-            _ => baselines::baseline(graph, choice, setting.hops, ranks, watch)?,
+            _ => baselines::baseline(graph, choice, setting.hops, scores, watch)?,
         };
         return Ok(WebSelection {
             setting,
@@ -155,7 +156,7 @@ pub fn select(
         value_known: 0,
         max_per_site: setting.max_per_site,
         positive_only: choice.positive_only,
-        fill: choice.fill,
+        fill: choice.fill || graph.has_ages(),
         with_uncovered: true,
     };
     let mut cover = greedy::greedy(graph, reach, options, &pool, watch)?;

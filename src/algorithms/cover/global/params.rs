@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::super::error::BadParams;
 use super::super::limits::{MAX_HOPS, MAX_PRICE, PRICES, WEIGHTS};
 use super::super::params::{CoverParams, Covered, Method};
+use super::super::revisit::Revisit;
 use super::super::value::{UNIT, Value, Weights};
 use crate::crawl_limits::Crawls;
 
@@ -129,6 +130,8 @@ pub struct WebParams {
     pub fetch_cost: Option<Value>,
     /// How crawled pages with one content count.
     pub duplicates: Option<Duplicates>,
+    /// The period after which a fetched page has its whole value again.
+    pub revisit: Revisit,
     /// The number of pages that the crawl will fetch.
     pub budget: Option<u64>,
     /// The limit of the page visits of the grid search.
@@ -168,6 +171,8 @@ pub struct WebChoice {
     pub value_by: ValueBy,
     /// How crawled pages with one content count: the contents of the graph follow it.
     pub duplicates: Duplicates,
+    /// The period after which a fetched page has its whole value again: values of the graph follow it.
+    pub revisit: Revisit,
     /// The number of pages that the crawl will fetch; `None` if the list is not made for a budget.
     pub budget: Option<u64>,
     /// The limit of the page visits of the grid search; `None` for one that grows with the web.
@@ -297,6 +302,9 @@ impl WebParams {
         {
             return Err(BadParams::NothingToTune);
         }
+        if self.revisit == Revisit::Auto && self.budget.is_none() {
+            return Err(BadParams::RevisitNeedsBudget);
+        }
         let learned = self.value_by == ValueBy::Learned;
         if learned {
             self.check_learned()?;
@@ -331,7 +339,7 @@ impl WebParams {
             seeds: Some(self.cover.seeds.unwrap_or(SEEDS)),
             ..self.cover.clone()
         };
-        let of_site = of_site.choose()?;
+        let of_site = of_site.choose_any()?;
         if of_site.covered == Covered::Remove && method != Method::MaxOut {
             return Err(BadParams::RemoveOverWeb);
         }
@@ -349,6 +357,7 @@ impl WebParams {
             value_known: self.value_known.or((!tunes_known).then_some(Value(0))),
             value_by: self.value_by,
             duplicates: self.duplicates.unwrap_or_default(),
+            revisit: self.revisit,
             budget: self.budget,
             tune_visits: self.tune_visits,
             holdouts: self.holdouts.unwrap_or(HOLDOUTS),
@@ -368,6 +377,7 @@ impl WebParams {
             (self.cover.method != Method::Greedy, "method"),
             (self.value_known.is_some(), "value-known"),
             (self.duplicates.is_some(), "duplicates"),
+            (self.revisit != Revisit::Off, "revisit"),
             (self.tune_visits.is_some(), "tune-visits"),
             (self.holdouts.is_some(), "holdouts"),
         ];

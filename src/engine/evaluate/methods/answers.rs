@@ -183,6 +183,8 @@ pub enum Baseline {
     /// A random number times log10 of one more than the in-links, limited for each site; the mean
     /// of several lists.
     CommonCrawl,
+    /// Last fetch the longest ago; if the bank has times of fetches of at least two crawls.
+    Oldest,
 }
 
 impl GatheredView {
@@ -200,7 +202,7 @@ impl GatheredView {
 
 impl Baseline {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Random,
         Self::Pagerank,
         Self::Harmonic,
@@ -212,6 +214,7 @@ impl Baseline {
         Self::SiteOutDegree,
         Self::HomePages,
         Self::CommonCrawl,
+        Self::Oldest,
     ];
 
     /// Returns the name.
@@ -229,6 +232,7 @@ impl Baseline {
             Self::SiteOutDegree => "site-out-degree",
             Self::HomePages => "home-pages",
             Self::CommonCrawl => "common-crawl",
+            Self::Oldest => "oldest",
         }
     }
 

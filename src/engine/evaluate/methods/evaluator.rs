@@ -9,6 +9,7 @@ use super::select::{BaselineOrders, Contender, ListSource, by_plan, over_web_for
 use crate::engine::EngineError;
 use crate::engine::plan::Measure;
 use rayon::prelude::*;
+use seedbank_algorithms::cover::Due;
 use seedbank_algorithms::cover::global::{Duplicates, HELD_OUT_ONE_IN};
 use seedbank_algorithms::crawl_limits::{CrawlLimits, Crawls};
 use seedbank_algorithms::evaluate::harmonic::MAX_SOURCES;
@@ -80,10 +81,10 @@ impl Numbers {
         Self {
             fetched: gathered.pages as f64,
             value: gathered.value as f64 / 1e6,
-            crawled: gathered.crawled as f64,
-            contents: gathered.contents as f64,
-            new_pages: gathered.new as f64,
-            new_contents: gathered.new_contents as f64,
+            crawled: gathered.crawled,
+            contents: gathered.contents,
+            new_pages: gathered.new,
+            new_contents: gathered.new_contents,
             discovered: gathered.discovered as f64,
             pagerank: gathered.pagerank,
         }
@@ -163,6 +164,8 @@ pub(super) struct Evaluator<'a> {
     web: &'a BankWeb,
     full_web: HeldOutWeb<'a>,
     values: Vec<i64>,
+    /// By page: the part that it counts for; empty if all count whole.
+    due: Vec<Due>,
     /// Sites of pages, if the crawls have limits by site.
     sites: Vec<u32>,
     crawls: Crawls,
@@ -184,8 +187,13 @@ impl<'a> Evaluator<'a> {
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
         let full_web = HeldOutWeb::new(web, &vec![false; web.of.len()], watch)?;
+        let ages = full_web.ages(worth.revisits).unwrap_or_default();
+        let due: Vec<Due> = ages.iter().map(|age| age.due).collect();
+        let mut values = full_web.values(worth);
+        Due::apply(&due, &mut values);
         Ok(Self {
-            values: full_web.values(worth),
+            values,
+            due,
             sites: Vec::new(),
             crawls: Crawls::default(),
             contents: web.contents(),
@@ -196,6 +204,10 @@ impl<'a> Evaluator<'a> {
             sources: MAX_SOURCES,
             is_for_verdict: false,
         })
+    }
+
+    pub(super) const fn web(&self) -> &'a BankWeb {
+        self.web
     }
 
     /// Sets the crawls from each list.
@@ -295,6 +307,7 @@ impl<'a> Evaluator<'a> {
             successors: &self.full_web.successors,
             crawled: &self.full_web.crawled,
             values: &self.values,
+            due: &self.due,
             pagerank: &self.full_web.pagerank,
             sites: &self.sites,
             limits: CrawlLimits::default(),

@@ -8,17 +8,19 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use crate::engine::EngineError;
+use crate::engine::applied_batches::{applied_batches, crawl_times};
 use crate::engine::eligibility::{Admitted, PlanScope};
 use crate::engine::error::{rows_error, site_graph_error, web_graph_error, whole_graph_error};
 use crate::engine::history::timeline::PageTimelines;
 use crate::engine::plan::CorePlan;
+use crate::engine::revisits::{Revisits, days_between};
 use crate::engine::web_graph::{
     Digested, Group, HostPages, Numbering, SharedContents, Suitability, load_image, read_records,
 };
 use seedbank_algorithms::communicator::alone;
-use seedbank_algorithms::cover::global::{Duplicates, SharedContent, ValueBy, WebGraph};
+use seedbank_algorithms::cover::global::{Duplicates, SharedContent, ValueBy, WebChoice, WebGraph};
 use seedbank_algorithms::cover::{
-    PUniq, PageFacts, SiteGraph, Value, Weights, page_value, pagerank_values,
+    Age, PUniq, PageFacts, SiteGraph, Value, Weights, page_value, pagerank_values,
 };
 use seedbank_algorithms::graph::{Csr, HubGraph, NONE, PageGraph, Rows, number};
 use seedbank_algorithms::page::{PageId, SiteId};
@@ -37,6 +39,8 @@ pub(super) struct Worth {
     pub(super) p_uniq: Option<Value>,
     /// Value of a known page, by weights.
     pub(super) known: Value,
+    /// What crawled pages count for.
+    pub(super) revisits: Revisits,
 }
 
 /// The remaining pages, numbered in URL order, with their links and facts.
@@ -136,7 +140,7 @@ impl<'a> HeldOutWeb<'a> {
         })
     }
 
-    /// Returns the value of each page, in millionths.
+    /// Returns the whole value of each page, in millionths.
     pub(super) fn values(&self, worth: &Worth) -> Vec<i64> {
         if worth.by == ValueBy::Pagerank {
             return pagerank_values(&self.pagerank);
@@ -149,6 +153,28 @@ impl<'a> HeldOutWeb<'a> {
                 self.value(at, &worth.weights, worth.p_uniq)
             })
             .collect()
+    }
+
+    /// Returns what each page counts for; `None` if all count whole.
+    pub(super) fn ages(&self, revisits: Revisits) -> Option<Vec<Age>> {
+        let of_page = |(&page, &crawled): (&u32, &bool)| {
+            let of = &self.web.of[page as usize];
+            revisits.age(crawled, of.fetched, of.changed)
+        };
+        let pages = self.pages.iter().zip(&self.crawled);
+        revisits.period().map(|_| pages.map(of_page).collect())
+    }
+
+    /// Returns the days since the last fetch of each page.
+    pub(super) fn days_since_fetch(&self) -> Vec<f64> {
+        let now = self.web.crawls.last().copied().unwrap_or(0);
+        let days = |page: &u32| days_between(self.web.of[*page as usize].fetched, now);
+        self.pages.iter().map(days).collect()
+    }
+
+    /// Returns the values of pages for a plan over the web.
+    pub(super) fn worth_of(&self, choice: &WebChoice) -> Worth {
+        self.web.worth_of(choice)
     }
 
     fn value(&self, at: usize, weights: &Weights, p_uniq: Option<Value>) -> i64 {
@@ -228,6 +254,7 @@ impl<'a> HeldOutWeb<'a> {
         }
         let graph = graph.map_err(web_graph_error)?;
         Ok(graph
+            .with_ages(self.ages(worth.revisits))
             .with_known(known, values_as_known)
             .with_sites(self.site_numbers()))
     }
@@ -323,7 +350,7 @@ impl<'a> HeldOutWeb<'a> {
 
 /// All crawled and known pages, numbered in URL order, with the facts that determine their values.
 ///
-/// Memory: 4 bytes per link and some 60 bytes per page.
+/// Memory: 4 bytes per link and some 90 bytes per page.
 pub(super) struct BankWeb {
     pub(super) ids: Vec<PageId>,
     pub(super) of: Vec<BankPage>,
@@ -333,6 +360,8 @@ pub(super) struct BankWeb {
     pub(super) sites: Vec<BankSite>,
     /// Pages that are taken for others, with the numbers of those.
     taken_for: HashMap<PageId, u32>,
+    /// The times of the last fetches of crawls, ascending.
+    crawls: Vec<u64>,
 }
 
 #[derive(Clone, Copy)]
@@ -349,6 +378,9 @@ pub(super) struct BankPage {
     pub(super) digest: Option<u32>,
     /// Length of its URL, in bytes.
     pub(super) length: u32,
+    /// The times of its last fetch and of the last change of its content that is known, in seconds since 1970.
+    fetched: Option<u64>,
+    changed: Option<u64>,
 }
 
 pub(super) struct BankSite {
@@ -382,21 +414,16 @@ impl BankWeb {
         });
         let taken_for = taken_for.collect();
         let ids = numbering.pages(&image);
-        let records = if read.pages.is_empty() {
-            read_records(store, &image, watch, |_, site, page| {
-                let length = number(ingest::url(site, &page.local, mode).len());
-                (page.digest, length)
-            })?
-        } else {
-            let of_pages = read.pages.iter();
-            of_pages.map(|of| (of.digest, of.url_length)).collect()
-        };
+        let records = read_records(store, &image, watch, |_, site, page| {
+            let length = number(ingest::url(site, &page.local, mode).len());
+            (page.digest, length, page.fetched, page.changed)
+        })?;
         let sites = Self::sites(store, &image, &numbering)?;
         let places: HashMap<SiteId, u32> = sites.iter().map(|site| site.id).zip(0..).collect();
         let mut digests: HashMap<Hash128, u32> = HashMap::new();
         let mut of = Vec::with_capacity(ids.len());
         for (&slot, page) in numbering.slots.iter().zip(&ids) {
-            let (digest, length) = records[slot as usize];
+            let (digest, length, fetched, changed) = records[slot as usize];
             let next = number(digests.len());
             let attributes = image.attributes(slot);
             of.push(BankPage {
@@ -408,6 +435,8 @@ impl BankWeb {
                 quality: attributes.quality,
                 digest: digest.map(|digest| *digests.entry(digest).or_insert(next)),
                 length,
+                fetched,
+                changed,
             });
         }
         drop((records, digests));
@@ -419,6 +448,7 @@ impl BankWeb {
             predecessors,
             sites,
             taken_for,
+            crawls: crawl_times(&applied_batches(store)?),
         })
     }
 
@@ -439,6 +469,23 @@ impl BankWeb {
             }
         }
         Ok(sites)
+    }
+
+    /// Returns whether there are times of fetches of at least two crawls.
+    pub(super) fn has_times(&self) -> bool {
+        self.crawls.len() > 1
+    }
+
+    /// Returns the values of pages for a plan over the web.
+    pub(super) fn worth_of(&self, choice: &WebChoice) -> Worth {
+        let crawled = self.crawled().len() as u64;
+        Worth {
+            by: choice.value_by,
+            weights: choice.weights,
+            p_uniq: choice.p_uniq,
+            known: choice.given_value_known(),
+            revisits: Revisits::of_times(choice, crawled, &self.crawls),
+        }
     }
 
     pub(super) fn pages(&self) -> u32 {

@@ -98,9 +98,8 @@ pub(super) fn run(
         });
     }
     contenders.extend(Contender::plans(&value, crawls));
-    contenders.extend(Contender::baselines());
     let state = state(store)?;
-    let resolved = ResolvedRequest {
+    let mut resolved = ResolvedRequest {
         contenders,
         value,
         seeds: request.seeds.clone(),
@@ -115,6 +114,7 @@ pub(super) fn run(
     };
     let counted = duplicates.unwrap_or_default();
     let web = BankWeb::load(store, views.naming.sites, counted, &[], watch)?;
+    resolved.contenders.extend(Contender::baselines(&web));
     let comparison = compare(store, &web, &state, resolved, watch)?;
     Ok(MethodsEvaluation {
         state,
@@ -209,7 +209,7 @@ pub(super) fn evaluate_list(
     if single.methods {
         contenders.extend(Contender::plans(&request.value, request.crawls));
     }
-    contenders.extend(Contender::baselines());
+    contenders.extend(Contender::baselines(&web));
     compare(
         &views.reader,
         &web,
@@ -269,7 +269,7 @@ fn compare(
         seeds: request.seeds,
         budgets: request.budgets,
     };
-    let worth = worth(&request.value)?;
+    let worth = worth(web, &request.value, grid.budgets.first().copied())?;
     let evaluator = Evaluator::new(web, &worth, &grid, watch)?;
     let evaluator = evaluator.with_crawls(request.crawls);
     let evaluator = evaluator.with_duplicates(request.duplicates.unwrap_or_default());

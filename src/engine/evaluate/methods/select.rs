@@ -107,12 +107,14 @@ fn over_web(
     watch: &dyn Watch,
 ) -> Result<Vec<u32>, EngineError> {
     let allowed = constraints.map(|constraints| &*constraints.allowed);
-    let mut graph = held_out.web_graph(&worth_of_web(choice), allowed)?;
+    let mut graph = held_out.web_graph(&held_out.worth_of(choice), allowed)?;
     if let Some(constraints) = constraints {
         graph = constraints.apply(graph, held_out)?;
     }
     graph = with_contents(graph, held_out, choice, watch)?;
-    let selected = global::select(&mut graph, choice, &held_out.pagerank, watch)?;
+    let days = (choice.method == cover::Method::Oldest).then(|| held_out.days_since_fetch());
+    let scores = days.as_ref().unwrap_or(&held_out.pagerank);
+    let selected = global::select(&mut graph, choice, scores, watch)?;
     let picks = selected.cover.picks.iter();
     Ok(picks.map(|pick| pick.seed.page).collect())
 }
@@ -130,7 +132,7 @@ pub(super) fn over_web_for(
             "a plan with a budget is not over the web",
         ));
     };
-    let graph = held_out.web_graph(&worth_of_web(&choice), None)?;
+    let graph = held_out.web_graph(&held_out.worth_of(&choice), None)?;
     let graph = with_contents(graph, held_out, &choice, watch)?;
     Ok(global::budget_lists(&graph, &choice, cells, watch)?)
 }
@@ -147,16 +149,6 @@ fn with_contents(
     }
     let shared = held_out.shared_contents(graph.pins(), watch)?;
     Ok(graph.with_contents(&shared)?)
-}
-
-/// Returns the values of pages for a plan over the web.
-pub(super) fn worth_of_web(choice: &WebChoice) -> Worth {
-    Worth {
-        by: choice.value_by,
-        weights: choice.weights,
-        p_uniq: choice.p_uniq,
-        known: choice.given_value_known(),
-    }
 }
 
 fn by_cover(
@@ -312,6 +304,12 @@ impl<'a> BaselineOrders<'a> {
             Baseline::SiteOutDegree => first(by_number(&out_degree), 1),
             Baseline::HomePages => self.home_pages(seeds),
             Baseline::CommonCrawl => self.common_crawl(seeds, stream),
+            Baseline::Oldest => {
+                let days = self.held_out.days_since_fetch();
+                let mut order = by_number(&out_degree);
+                order.sort_by(|one, other| days[*other as usize].total_cmp(&days[*one as usize]));
+                first(order, all)
+            }
         }
     }
 
@@ -474,8 +472,12 @@ pub(super) enum ListSource {
 }
 
 impl Contender {
-    pub(super) fn baselines() -> impl Iterator<Item = Self> {
-        Baseline::ALL.into_iter().map(|baseline| Self {
+    /// Returns the baselines for a web, oldest only if there are times of fetches to compare.
+    pub(super) fn baselines(web: &BankWeb) -> impl Iterator<Item = Self> {
+        let has_times = web.has_times();
+        let all = Baseline::ALL.into_iter();
+        let all = all.filter(move |of| *of != Baseline::Oldest || has_times);
+        all.map(|baseline| Self {
             list: baseline.name().to_owned(),
             source: ListSource::Baseline(baseline),
             constraints: None,
@@ -525,6 +527,7 @@ impl Contender {
         let of_site = PlanOptions {
             value_by: None,
             value_known: None,
+            revisit: None,
             ..value.clone()
         };
         let of_goal = |goal: Goal| {
@@ -541,6 +544,7 @@ impl Contender {
             let options = PlanOptions {
                 method: Some(Method::Cover(method)),
                 scope: Some(Scope::Web),
+                revisit: None,
                 ..value.clone()
             };
             plans.push(plan(&format!("{} over the web", method.name()), options));
@@ -625,15 +629,20 @@ fn with_size(options: &PlanOptions, seeds: u32, budget: u64) -> PlanOptions {
     }
 }
 
-/// Returns the values of pages by [`PlanOptions::value_parameters`].
-pub(super) fn worth(value: &PlanOptions) -> Result<Worth, EngineError> {
+/// Returns the values of pages by [`PlanOptions::value_parameters`], for a crawl of this number of fetches.
+pub(super) fn worth(
+    web: &BankWeb,
+    value: &PlanOptions,
+    budget: Option<u64>,
+) -> Result<Worth, EngineError> {
     let plan = PlanOptions {
         method: Some(Method::Cover(cover::Method::Greedy)),
         scope: Some(Scope::Web),
+        budget,
         ..value.clone()
     };
     match plan.resolve()? {
-        ResolvedPlan::Web(choice) => Ok(worth_of_web(&choice)),
+        ResolvedPlan::Web(choice) => Ok(web.worth_of(&choice)),
         ResolvedPlan::Cores(_) | ResolvedPlan::Cover(_) => Err(EngineError::Internal(
             "a plan over the web was decided to be another one",
         )),

@@ -294,7 +294,7 @@ pub(crate) fn judge(
     let fewer_draws = u32::try_from(DRAW_LINKS / links).unwrap_or(u32::MAX);
     let draws = draws.min(fewer_draws.max(MIN_DRAWS));
     let sources = (HARMONIC_VISITS / links).clamp(MIN_SOURCES, MAX_SOURCES);
-    let worth = worth(&plan.value_parameters())?;
+    let worth = worth(&web, &plan.value_parameters(), Some(budget))?;
     let crawl = plan.crawl.unwrap_or_default();
     let evaluator = Evaluator::new(&web, &worth, &grid, watch)?
         .with_sources(sources)
@@ -311,7 +311,7 @@ pub(crate) fn judge(
         let setting = settings.get(at as usize);
         let plan = setting.map_or_else(|| plan.clone(), |setting| plan.clone().with(*setting));
         let contenders: Vec<Contender> = iter::once(of_plan(plan))
-            .chain(Contender::baselines())
+            .chain(Contender::baselines(&web))
             .collect();
         let stream = (stream, rng_seed);
         let observed = evaluator.observe_draw(&contenders, &crawled, stream, at, watch)?;
@@ -391,7 +391,7 @@ fn of_lists(
     watch: &dyn Watch,
 ) -> Result<ListFigures, EngineError> {
     watch.stage("judge the list", None);
-    let baseline = Contender::baselines().filter(|of| of.list == baseline);
+    let baseline = Contender::baselines(evaluator.web()).filter(|of| of.list == baseline);
     let contenders: Vec<Contender> = iter::once(list).chain(baseline).collect();
     let observed = evaluator.observe(&contenders, &[], rng_seed, watch)?;
     let found = |contender| {

@@ -6,6 +6,7 @@ use crate::engine::policy::{PinRejection, RejectionReason};
 use crate::engine::query::answers::{AliasView, is_true, yes};
 use crate::engine::refresh::Proof;
 use schemars::JsonSchema;
+use seedbank_algorithms::cover::Due;
 use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::records::{BatchId, CoverStop, PageState, RefreshId};
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,10 @@ pub struct Explanation {
     pub run: RefreshRun,
     /// Current state of the page, which may be later than the refresh.
     pub page: CurrentPage,
+    /// What the page counts for by the time since its last fetch; absent if the plan has no `revisit`, if the page is not crawled,
+    /// and if a batch followed the refresh.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revisit: Option<RevisitView>,
     /// Verdict of the plan's policies; absent if none affects the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyVerdict>,
@@ -44,6 +49,20 @@ pub struct Explanation {
     /// Reads that the answer took.
     #[serde(skip)]
     pub cost: ReadCost,
+}
+
+/// What a crawled page counts for by the time since its last fetch.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct RevisitView {
+    /// Last fetch, in seconds since 1970 (UTC); `null` if it is not known.
+    pub fetched: Option<u64>,
+    /// Days from it to the last fetch in the bank; `null` if it is not known.
+    pub days: Option<f64>,
+    /// Days after which a page has its whole value again.
+    pub whole_after: f64,
+    /// The part of its value that the page counts for.
+    pub counts: Due,
 }
 
 /// Refresh that an answer is about.

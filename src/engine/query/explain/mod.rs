@@ -24,7 +24,7 @@ pub use answers::{
     CoverSeed, SiteSeed, Uncovered, Unreached, ValueBreakdown, WebSeed, WebTerms, WebValueBreakdown,
 };
 pub use answers::{CurrentPage, Explanation, IneligibleReason, ReadCost, RefreshRun, Why};
-pub use answers::{PolicyVerdict, SeedByPolicy};
+pub use answers::{PolicyVerdict, RevisitView, SeedByPolicy};
 pub(super) use site::site_in_plans;
 pub use site::{
     CoresOfSite, CoverOfSite, PagesOfCore, SeedOfCore, SeedOfSite, SiteExplanation, SiteInPlan,
@@ -37,10 +37,12 @@ use serde::{Deserialize, Serialize};
 use super::nearest;
 use super::views::Views;
 use crate::engine::plan::ResolvedPlan;
+use crate::engine::revisits::Revisits;
 use crate::engine::{Bank, EngineError, Which};
 use context::Context;
+use seedbank_algorithms::cover::revisit::DAY;
 use seedbank_algorithms::page::PageId;
-use seedbank_store::records::PageRecord;
+use seedbank_store::records::{PageRecord, PageState};
 use seedbank_store::tables;
 
 /// Explains many pages of one refresh in one published state.
@@ -92,7 +94,8 @@ impl Explainer {
     /// the bank does not contain the page.
     ///
     /// Cost, including opening: at most 20 point reads and well below 1 MB, independently of the size of
-    /// the bank. With policies also their lists and one scan of the seeds, with caps two.
+    /// the bank. With policies also their lists and one scan of the seeds, with caps two; with `revisit` one of the
+    /// batches.
     pub fn page(&self, url: &str) -> Result<Explanation, EngineError> {
         let context = &self.context;
         let before = context.cost();
@@ -104,6 +107,7 @@ impl Explainer {
             site: location.site,
             run: context.run(),
             page: self.current_page(page, &record)?,
+            revisit: self.revisit(&record)?,
             policy,
             why,
             cost: self.cost_since(before),
@@ -149,6 +153,25 @@ impl Explainer {
             last_seen: record.last_seen,
             recorded_since_refresh: record.last_seen > Some(self.context.record.batch),
         })
+    }
+
+    /// Returns what a page counts for by the time since its last fetch.
+    fn revisit(&self, record: &PageRecord) -> Result<Option<RevisitView>, EngineError> {
+        let store = &self.context.views.reader;
+        let is_current = store.counters()?.batch == self.context.record.batch;
+        let ResolvedPlan::Web(choice) = &self.context.plan else {
+            return Ok(None);
+        };
+        if !is_current || record.state != PageState::Crawled {
+            return Ok(None);
+        }
+        let revisits = Revisits::new(store, choice)?;
+        Ok(revisits.period().map(|period| RevisitView {
+            fetched: record.fetched,
+            days: record.fetched.map(|at| revisits.days_since(Some(at))),
+            whole_after: period as f64 / DAY as f64,
+            counts: revisits.of_page(record).due,
+        }))
     }
 
     /// Returns the reads since `before` plus those of opening.

@@ -52,7 +52,7 @@ impl Picked {
 pub(crate) fn gain(of: Scored) -> Option<f64> {
     match of.score {
         Score::Drawn => None,
-        Score::Pagerank(score) => Some(score),
+        Score::Pagerank(score) | Score::Days(score) => Some(score),
         Score::OutDegree(degree) => Some(f64::from(degree)),
         Score::Weight(millionths) => Some(millionths as f64 / 1e6),
     }

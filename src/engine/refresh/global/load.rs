@@ -17,20 +17,22 @@ use crate::engine::error::web_graph_error;
 use crate::engine::learned_values::learned_values;
 use crate::engine::policy::Policy;
 use crate::engine::refresh::run_context::RunContext;
+use crate::engine::revisits::{Revisits, days_between};
 use crate::engine::site_owners::SiteOwners;
 use crate::engine::web_graph::{
     Digested, GhostLists, Group, HostPages, MirroredHosts, Numbering, SharedContents, Suitability,
     collect_numbers, digests, in_links, largest_first, load_image, load_share_image, number_ghosts,
-    number_names, numbers_in_web, page_facts, pagerank_of, uncrawled_outlinks,
+    number_names, numbers_in_web, page_facts, pagerank_of, read_records, uncrawled_outlinks,
 };
 use seedbank_algorithms::communicator::{Communicator, alone};
 use seedbank_algorithms::cover::global::{Cap, Duplicates, ValueBy, WebChoice, WebGraph, WebShare};
-use seedbank_algorithms::cover::{Method, PUniq, PageFacts, page_value, pagerank_values};
+use seedbank_algorithms::cover::{Age, Due, Method, PUniq, PageFacts, page_value, pagerank_values};
 use seedbank_algorithms::graph::{Csr, NONE, number};
 use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest;
 use seedbank_store::records::{Hash128, SiteRecord};
-use seedbank_store::{Entries, GraphImage, ImageLinks, tables};
+use seedbank_store::{Entries, GraphImage, ImageLinks, Store, tables};
 
 /// The most pairs of mirrored hosts that a refresh names.
 const MIRRORED: usize = 20;
@@ -44,8 +46,8 @@ pub(super) struct LoadedWeb {
     pub(super) contents: SharedContents,
     /// Mirrored hosts of all processes: those with most equal contents, at most [`MIRRORED`].
     pub(super) mirrored: Vec<MirroredHosts>,
-    /// PageRank of each page; empty if the plan does not use it.
-    pub(super) ranks: Vec<f64>,
+    /// PageRank of each page, or for the method oldest the days since its last fetch; empty if the plan uses neither.
+    pub(super) scores: Vec<f64>,
     pub(super) rank_visits: u64,
 }
 
@@ -64,6 +66,8 @@ pub(super) struct Mark {
     pub(super) uncrawled_outlinks: u32,
     /// The quality, in ten-thousandths.
     pub(super) quality: u16,
+    /// The part of its value that the page counts for.
+    pub(super) due: Due,
 }
 
 impl LoadedWeb {
@@ -79,13 +83,21 @@ impl LoadedWeb {
         let image = load_image(store, ImageLinks::All, watch)?;
         let read = host_pages(context, &image)?;
         let (ineligible, numbers) = included(context, &image, &read)?;
-        let mut pages = PageLists::read(context, &image, &numbers, &ineligible);
-        let (mut ranks, mut rank_visits) = (Vec::new(), 0);
+        let mut pages = PageLists::read(context, &image, &numbers, &ineligible)?;
+        let (mut scores, mut rank_visits) = (Vec::new(), 0);
         if choice.value_by == ValueBy::Pagerank || choice.method == Method::Pagerank {
-            (ranks, rank_visits) = pagerank_of(&image, &numbers, watch)?;
+            (scores, rank_visits) = pagerank_of(&image, &numbers, watch)?;
         }
         if choice.value_by == ValueBy::Pagerank {
-            pages.values = pagerank_values(&ranks);
+            pages.values = pagerank_values(&scores);
+        }
+        if choice.method == Method::Oldest {
+            let days = days_since_fetch(store, &image, watch)?;
+            scores = numbers
+                .slots
+                .iter()
+                .map(|&slot| days[slot as usize])
+                .collect();
         }
         watch.stage("link pages", None);
         let successors = numbers.successors(&image);
@@ -121,7 +133,7 @@ impl LoadedWeb {
         let graph = WebGraph::from_successors(values, successors, &pages.may_be_seed());
         let graph = graph.map_err(web_graph_error)?;
         Ok(Self {
-            ranks,
+            scores,
             rank_visits,
             ..pages.into_web(graph, constraints, choice)?
         })
@@ -177,7 +189,7 @@ impl LoadedShare {
         let (ineligible, mut local) = included(context, &image, &read)?;
         watch.stage("number pages", None);
         let ghosts = number_ghosts(group, owners, &mut image, &mut local)?;
-        let mut pages = PageLists::read(context, &image, &local, &ineligible);
+        let mut pages = PageLists::read(context, &image, &local, &ineligible)?;
         let numbers = numbers_in_web(group, &image, &local)?;
         watch.stage("link pages", None);
         let successors = local.successors(&image);
@@ -289,17 +301,27 @@ struct PageLists {
     /// As [`WebGraph::with_known`] takes them.
     values_as_known: Vec<i64>,
     marks: Vec<Mark>,
+    /// What pages count for; `None` if all count whole.
+    ages: Option<Vec<Age>>,
 }
 
 impl PageLists {
     /// Reads the attributes of pages. All links, and the states of ghosts, must be loaded.
+    ///
+    /// Cost: a scan of all pages if values depend on the times of fetches.
     fn read(
         context: RunContext<'_, WebChoice>,
         image: &GraphImage,
         numbers: &Numbering,
         ineligible: &IneligiblePages,
-    ) -> Self {
+    ) -> Result<Self> {
         let choice = context.plan;
+        let of_slots = Revisits::new(context.store, choice)?;
+        let of_slots = of_slots.read(context.store, image, context.watch)?;
+        let ages: Option<Vec<Age>> = of_slots.map(|ages| {
+            let slots = numbers.slots.iter();
+            slots.map(|&slot| ages[slot as usize]).collect()
+        });
         let ids = numbers.pages(image);
         let uncrawled = uncrawled_outlinks(image);
         let has_quality = choice.weights.quality.0 != 0;
@@ -322,14 +344,18 @@ impl PageLists {
                 clicked: facts.clicks > 0,
                 uncrawled_outlinks: if crawled { facts.uncrawled_outlinks } else { 0 },
                 quality: facts.quality,
+                due: ages
+                    .as_ref()
+                    .map_or(Due::Whole, |ages| ages[marks.len()].due),
             });
         }
-        Self {
+        Ok(Self {
             ids,
             values,
             values_as_known,
             marks,
-        }
+            ages,
+        })
     }
 
     /// Returns the pages that share contents, given what [`digests`] has read, the in-links of all pages, the pinned
@@ -380,7 +406,9 @@ impl PageLists {
         let graph = graph
             .with_constraints(pins, caps)
             .map_err(web_graph_error)?;
-        let mut graph = graph.with_known(known, self.values_as_known);
+        let mut graph = graph
+            .with_ages(self.ages)
+            .with_known(known, self.values_as_known);
         if choice.needs_sites() {
             graph = graph.with_sites(site_numbers(&self.ids));
         }
@@ -393,10 +421,18 @@ impl PageLists {
             marks: self.marks,
             contents,
             mirrored,
-            ranks: Vec::new(),
+            scores: Vec::new(),
             rank_visits: 0,
         })
     }
+}
+
+/// Returns the days since the last fetch of each page, by slot. Those of a page without a known fetch begin in 1970.
+fn days_since_fetch(store: &Store, image: &GraphImage, watch: &dyn Watch) -> Result<Vec<f64>> {
+    let now = store.last_fetch()?;
+    read_records(store, image, watch, |_, _, page| {
+        days_between(page.fetched, now)
+    })
 }
 
 /// Returns the value of a page by its own attributes, in millionths.

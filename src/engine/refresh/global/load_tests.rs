@@ -9,7 +9,7 @@ use proptest::test_runner::TestRunner;
 
 use super::*;
 use crate::engine::plan::kinds::Greedy;
-use crate::engine::plan::{Duplicates, Plan, PlanOptions, ResolvedPlan, Value};
+use crate::engine::plan::{Duplicates, Plan, PlanOptions, ResolvedPlan, Revisit, Value};
 use crate::engine::policy::{List, LoadedPolicy};
 use crate::engine::properties::repeatable;
 use crate::engine::refresh::process_stores_tests::{PARTS, in_processes, owners, scratch};
@@ -88,8 +88,11 @@ fn record(action: &Action) -> Record {
     }
 }
 
+/// Ingests a batch of the day after the last one.
 fn ingest(bank: &Bank, actions: &[Action]) {
+    let days = Reader::open(bank.path()).unwrap().counters().unwrap().batch;
     let request = IngestRequest {
+        as_of: Some(u64::from(days + 1) * 86_400),
         max_loss: 100.0,
         again: true,
         ..IngestRequest::default()
@@ -138,6 +141,7 @@ fn plans(pins: &[u8], max_failures: u32, excluded: &str) -> [PlanOptions; 2] {
         .value_known(Value(100_000))
         .p_uniq(Value(700_000))
         .duplicates(Duplicates::Once)
+        .revisit(Revisit::Days(2))
         .min_quality(Value(100_000))
         .max_failures(max_failures)
         .max_per_site(2)
@@ -174,7 +178,7 @@ fn compare(whole: &LoadedWeb, shares: &[Loaded], compared: &mut Compared) {
         assert_eq!(share.pages.marks, web.marks);
         assert_eq!(share.constraints.pins, whole.graph.pins());
         assert_eq!(share.constraints.caps.len(), whole.graph.caps().len());
-        assert!(web.ranks.is_empty());
+        assert!(web.scores.is_empty());
         assert_eq!(web.mirrored, whole.mirrored);
         // The ghosts: the number in the web of each, as its owner has it.
         let mut targets = share.numbers.clone();

@@ -88,7 +88,7 @@ pub(crate) fn run(
         return Ok(WebRun::new(selected, Seeds::New { picked, pages, job }, 0));
     }
     let mut web = LoadedWeb::load(context)?;
-    let selected = select(&mut web.graph, context.plan, &web.ranks, context.watch)?;
+    let selected = select(&mut web.graph, context.plan, &web.scores, context.watch)?;
     let evidence = evidence(&web, &selected, context.plan);
     let seeds = Seeds::New {
         picked: combine(&selected, vec![evidence.picks])?,

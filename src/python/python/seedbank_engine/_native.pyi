@@ -293,9 +293,14 @@ class Evaluate:
         """
 
     def next(
-        self, *, seeds: int = 20, budget: int | None = None, rest: int = 0, rng_seed: int = 0
+        self,
+        *,
+        plan: str | None = None,
+        seeds: int | None = None,
+        budget: int | None = None,
+        rng_seed: int = 0,
     ) -> answers.NextEvaluation:
-        """Compares lists by the new pages that the crawls after each of the last batches found."""
+        """Compares the lists of a plan with others by the new pages that later crawls found."""
 
     def budget(
         self, lists: Mapping[str, Iterable[str]], *, pages: int
