@@ -173,6 +173,7 @@ fn mirrors(table: &str) -> &'static [&'static str] {
         "component_cache" => &["component_cache", "near_core_cache"],
         "near_core_cache" => &["near_core_cache"],
         "step_cache" => &["step_cache"],
+        "gain_cache" => &["gain_cache"],
         "core_origins" => &["core_origins", "component_cache"],
         "covers" => &["covers", "seeds", "page_sets", "refreshes"],
         "page_sets" => &[

@@ -11,6 +11,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::gain_cache::{is_cached, link_hashes};
 use crate::engine::Result;
 use crate::engine::eligibility::{IneligiblePages, JudgedFor, PlanScope};
 use crate::engine::error::web_graph_error;
@@ -42,6 +43,8 @@ pub(super) struct LoadedWeb {
     /// PageRank of each page; empty if the plan does not use it.
     pub(super) ranks: Vec<f64>,
     pub(super) rank_visits: u64,
+    /// A hash of the links of each page; empty if the gains of the plan are not cached.
+    pub(super) link_hashes: Vec<u64>,
 }
 
 /// Attributes of a page from which the parts of its value follow.
@@ -274,6 +277,8 @@ struct PageLists {
     /// As [`WebGraph::with_known`] takes them.
     values_as_known: Vec<i64>,
     marks: Vec<Mark>,
+    /// As [`LoadedWeb`] has them.
+    link_hashes: Vec<u64>,
 }
 
 impl PageLists {
@@ -314,6 +319,11 @@ impl PageLists {
             values,
             values_as_known,
             marks,
+            link_hashes: if is_cached(choice) {
+                link_hashes(image, numbers)
+            } else {
+                Vec::new()
+            },
         }
     }
 
@@ -378,6 +388,7 @@ impl PageLists {
             contents,
             ranks: Vec::new(),
             rank_visits: 0,
+            link_hashes: self.link_hashes,
         })
     }
 }
