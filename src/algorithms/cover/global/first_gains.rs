@@ -129,25 +129,53 @@ impl FirstGains {
             return Ok(None);
         }
         watch.stage("compare with the previous refresh", None);
-        // The numbers of pages with other links within reach, negated.
-        let near = atomic(vec![0; graph.pages() as usize]);
-        let mut visits = 0;
-        if let Some(hops) = self.hops.checked_sub(1) {
-            let pages = &cached.other_links;
-            visits += subtract(graph, &near, |_| 1, (pages, hops), pool, watch)?;
-        }
+        let (is_near, mut visits) = match self.hops.checked_sub(1) {
+            Some(hops) => leading_to(graph, &cached.other_links, hops)?,
+            None => (vec![false; graph.pages() as usize], 0),
+        };
         let gains = atomic(cached.gains);
         let lost = |page: u32| cached.values[page as usize] - graph.values()[page as usize];
         let from = (&other_values[..], self.hops);
         visits += subtract(graph, &gains, lost, from, pool, watch)?;
         self.by_page = gains.into_iter().map(AtomicI64::into_inner).collect();
-        let near: Vec<i64> = near.into_iter().map(AtomicI64::into_inner).collect();
-        let is_stale = |page: &u32| near[*page as usize] != 0 || !cached.has_gain[*page as usize];
+        let is_stale = |page: &u32| is_near[*page as usize] || !cached.has_gain[*page as usize];
         let candidates = graph.candidates().iter().copied();
         let stale: Vec<u32> = candidates.filter(is_stale).collect();
         [self.visits, self.searched] = graph.group().total([visits, stale.len() as u64])?;
         Ok(Some(stale))
     }
+}
+
+/// Returns by page whether one of some pages is within `hops` of it, and the page visits of this process: a single search,
+/// backward. In a share, all processes call this at the same time, each with pages of its own.
+fn leading_to(graph: &WebGraph, pages: &[u32], hops: u32) -> Result<(Vec<bool>, u64), Interrupted> {
+    let mut is_met = vec![false; graph.pages() as usize];
+    let mut level = pages.to_vec();
+    for page in pages {
+        is_met[*page as usize] = true;
+    }
+    let mut visits = level.len() as u64;
+    for _ in 0..hops {
+        let ghosts = match graph.share() {
+            Some(share) => share.tell_mirrors(&level)?,
+            None => Vec::new(),
+        };
+        // The pages of this process that link to a ghost follow those that link to its own pages.
+        let ghosts = ghosts.iter().map(|ghost| graph.pages() + ghost);
+        let mut next = Vec::new();
+        for target in level.iter().copied().chain(ghosts) {
+            let sources = graph.predecessors().list(target);
+            visits += sources.len() as u64;
+            for &source in sources {
+                if !std::mem::replace(&mut is_met[source as usize], true) {
+                    next.push(source);
+                }
+            }
+        }
+        visits += next.len() as u64;
+        level = next;
+    }
+    Ok((is_met, visits))
 }
 
 /// Returns numbers that several threads can change.
