@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::support;
 use crate::support::folders::copy;
 use crate::support::model::{assert_clean, ingest, pages_of, totals_of};
+use crate::support::over_web::over_web;
 use crate::support::plans::exact_cores;
 use crate::support::records::{Batch, PAGES, Record, SiteLine, Uncrawled, url};
 use rand::{RngExt, SeedableRng};
@@ -100,6 +101,11 @@ fn bank() -> (TempDir, Bank) {
             per_site: Some(2),
             ..PlanOptions::default()
         };
+        let web = PlanOptions {
+            hops: Some(1),
+            seeds: Some(2),
+            ..over_web(CoverMethod::Greedy, 2)
+        };
         let cores = |keep_spam| PlanOptions {
             seeds: Some(3),
             keep_spam: Some(keep_spam),
@@ -122,6 +128,7 @@ fn bank() -> (TempDir, Bank) {
                     ..cores(true)
                 },
             ),
+            ("web", web),
             ("sites", cover),
         ] {
             let request = RefreshRequest {
@@ -187,7 +194,7 @@ fn mirrors(table: &str) -> &'static [&'static str] {
         "core_members" => &["core_members", "cores"],
         "core_evidence" => &["core_evidence", "cores"],
         "page_evidence" => &["page_evidence", "component_cache", "page_sets"],
-        "reach" => &["reach", "page_sets", "covers"],
+        "reach" => &["reach", "page_sets", "covers", "gain_cache"],
         "aliases" => &["aliases", "alias_references", "pages"],
         "alias_references" => &["alias_references", "aliases"],
         "canonical_references" => &["canonical_references"],

@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Walk, core_scores_name, hash, mix, page_set_name};
 use crate::error::StoreError;
 use crate::tables::records::component_cache::{CoreOrigin, CoreOriginKey};
-use crate::tables::records::evidence::{LinkStatus, PageEvidenceBlock, SidePlace};
-use crate::tables::records::page_blocks::page_at;
+use crate::tables::records::evidence::{LinkStatus, PageEvidenceBlock, Reach, ReachKey, SidePlace};
+use crate::tables::records::gain_cache::GainBlock;
+use crate::tables::records::page_blocks::{PageBlock, page_at};
 use crate::tables::records::{Counters, RefreshId, RefreshRecord, SeedEvidence, WebEvidence};
 use crate::tables::table::Hash128;
 use crate::tables::{self, CoreScoresKey, CoreScoresPart, CoveredKey, PageSetKey};
@@ -474,9 +475,12 @@ impl Walk<'_> {
         }
     }
 
-    /// The pages of `gain_cache` exist, and so do the seeds that were selected with them.
-    fn gain_cache(&mut self, selected_by: &BTreeSet<u32>) -> Result<(), StoreError> {
+    /// The pages of `gain_cache` exist, and so do the seeds that were selected with them. Its candidates are in `reach`.
+    /// Returns the refreshes whose gains it has.
+    fn gain_cache(&mut self, selected_by: &BTreeSet<u32>) -> Result<BTreeSet<u32>, StoreError> {
+        let mut cached = BTreeSet::new();
         self.walk(&tables::GAIN_CACHE, |walk, key, block| {
+            cached.insert(key.refresh);
             let name = format!("refresh {}, {}, block {}", key.refresh, key.site, key.block);
             if !selected_by.contains(&key.refresh) {
                 walk.find("gain_cache", &name, "no refresh sees it");
@@ -485,8 +489,32 @@ impl Walk<'_> {
             if !pages.all(|page| walk.pages.contains(page)) {
                 walk.find("gain_cache", &name, "it has a page that does not exist");
             }
+            // An unreadable entry is reported by the check of `reach`.
+            let mut candidates = block.0.iter().filter(|of| of.1.gain.is_some());
+            if let Ok(reach) = walk.store.get(&tables::REACH, &key)
+                && !candidates.all(|of| reach.as_ref().is_some_and(|all| all.at(of.0).is_some()))
+            {
+                walk.find("gain_cache", &name, "`reach` lacks a candidate");
+            }
             Ok(())
-        })
+        })?;
+        Ok(cached)
+    }
+
+    /// Every candidate that no seed reaches is in `gain_cache`; `block` is one of `reach`.
+    fn gains_of(&mut self, key: &ReachKey, block: &PageBlock<Reach>) {
+        let has_gain = |gains: &GainBlock, place: &u32| {
+            let at = gains.0.binary_search_by_key(place, |of| of.0);
+            at.is_ok_and(|at| gains.0[at].1.gain.is_some())
+        };
+        let mut candidates = block.0.iter().filter(|of| of.1.score.is_some());
+        // An unreadable entry is reported by the check of `gain_cache`.
+        if let Ok(gains) = self.store.get(&tables::GAIN_CACHE, key)
+            && !candidates.all(|of| gains.as_ref().is_some_and(|all| has_gain(all, &of.0)))
+        {
+            let name = format!("refresh {}, {}, block {}", key.refresh, key.site, key.block);
+            self.find("gain_cache", name, "it lacks a candidate");
+        }
     }
 }
 
@@ -904,8 +932,8 @@ impl Walk<'_> {
         self.member_roles()?;
         self.core_evidence(refreshes)?;
         self.page_evidence(refreshes)?;
-        self.gain_cache(&over_web.selected_by())?;
-        self.reach(refreshes, over_web)
+        let cached = self.gain_cache(&over_web.selected_by())?;
+        self.reach(refreshes, over_web, &cached)
     }
 
     fn member_roles(&mut self) -> Result<(), StoreError> {
@@ -1066,6 +1094,7 @@ impl Walk<'_> {
         &mut self,
         refreshes: &BTreeMap<u32, RefreshRecord>,
         mut over_web: OverWeb,
+        cached: &BTreeSet<u32>,
     ) -> Result<(), StoreError> {
         let mut sites: BTreeMap<(u32, SiteId), ReachCounts> = BTreeMap::new();
         let selected_by = over_web.selected_by();
@@ -1077,6 +1106,9 @@ impl Walk<'_> {
             let name = format!("refresh {}, {}, block {}", key.refresh, key.site, key.block);
             if let Some(of_site) = &mut of_site {
                 of_site.pages += block.0.len() as u64;
+            }
+            if cached.contains(&key.refresh) {
+                walk.gains_of(&key, &block);
             }
             for (place, reach) in &block.0 {
                 let page = page_at(key.site, key.block, *place);
