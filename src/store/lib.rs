@@ -55,7 +55,7 @@ pub use tables::changes::{Changes, encode};
 pub use tables::codec::Malformed;
 pub use tables::parts::RemoteProcess;
 pub use tables::records::{
-    self, Hash128, aliases, component_cache, evidence, links, page_blocks, plan_lists,
+    self, Hash128, aliases, component_cache, evidence, gain_cache, links, page_blocks, plan_lists,
     seed_fetches, step_cache, undo,
 };
 pub use tables::shards::SiteParts;

@@ -1,12 +1,13 @@
 //! Refresh over the whole web, through a bank.
 //!
 //! - `random_histories`: on small random webs, after every batch, the seeds are those of the
-//!   definition, worked out from the pages alone; a refresh gives what one from scratch gives, and
+//!   definition, worked out from the pages alone; a refresh, which reuses gains, gives what one from scratch gives, and
 //!   every page has the reason why it is a seed or not. Catches a graph that is not that of the pages, an
 //!   order that is not that of URLs, and evidence that says something else than the selection.
-//! - `thirty_days`: the same plan from scratch gives the same list, on a crawl that goes on.
+//! - `thirty_days`: the same plan from scratch gives the same list and explanations, on a crawl that goes on, and searches more.
 //! - the rest: what is tried and kept, what is taken over, what `--keep` deletes, what is refused.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::support::banks::TestBank;
@@ -132,10 +133,15 @@ fn random_histories() {
         any::<bool>(),
     );
     let batch = (
-        proptest::collection::vec(record(), 4..30),
+        // After a small batch, the refresh reuses most gains.
+        prop_oneof![
+            proptest::collection::vec(record(), 4..30),
+            proptest::collection::vec(record(), 1..4),
+        ],
         proptest::collection::vec(site_line(), 0..2),
     );
-    let batches = proptest::collection::vec(batch, 1..4);
+    let batches = proptest::collection::vec(batch, 1..5);
+    let reused = Cell::new(0);
     let result = TestRunner::new(config).run(
         &(terms, batches),
         |((p_uniq, known, quality, price, hops, once), batches)| {
@@ -169,7 +175,8 @@ fn random_histories() {
                     ..Batch::delta(records)
                 };
                 bank.delta_with_sites(&batch.text(), &batch.site_list());
-                bank.refresh("greedy", &plan, false);
+                let report = bank.refresh("greedy", &plan, false);
+                reused.set(reused.get() + u32::from(!report.view.cold));
                 let judge = Judge::of(&bank);
                 let found = bank
                     .seeds("greedy")
@@ -183,6 +190,7 @@ fn random_histories() {
                 every_page_is_told_why(&bank, &judge, 4, terms);
                 bank.refresh("cold", &plan, true);
                 prop_assert_eq!(bank.bare_seeds("greedy"), bank.bare_seeds("cold"));
+                same_explanations(&bank, "greedy", "cold");
                 // Settings that were tried stay, and give what the same settings give from scratch.
                 let kept = bank.refresh("tried", &tried, false).view.parameters;
                 bank.refresh(
@@ -207,6 +215,24 @@ fn random_histories() {
         },
     );
     result.unwrap();
+    assert!(reused.get() > 0);
+}
+
+/// Checks that two plans explain every page in the same way, but for the numbers of their refreshes and the tuning.
+fn same_explanations(bank: &TestBank, one: &str, other: &str) {
+    let [one, other] = [one, other].map(|plan| bank.bank.explainer(which(plan)).unwrap());
+    for url in pages_of(&bank.bank).keys() {
+        let [one, other] = [&one, &other].map(|explainer| {
+            let why = explainer.page(url).unwrap().why;
+            let mut why = serde_json::to_value(why).unwrap();
+            let fields = why.as_object_mut().unwrap();
+            fields.remove("since");
+            // Whether the setting was tuned is no part of it.
+            fields.get_mut("terms").map(|terms| terms["tuned"].take());
+            why
+        });
+        assert_eq!(one, other, "{url}");
+    }
 }
 
 #[test]
@@ -222,6 +248,7 @@ fn thirty_days() {
         budget: Some(300),
         ..over_web(CoverMethod::Greedy, 12)
     };
+    let mut searched = (0, 0);
     for day in 0..=30 {
         bank.delta(&day_text(&crawl, day).unwrap());
         let report = bank.refresh("web", &plan, false);
@@ -234,10 +261,16 @@ fn thirty_days() {
         };
         let from_scratch = bank.refresh("cold", &given, true);
         assert_eq!(bank.bare_seeds("web"), bank.bare_seeds("cold"));
-        // On the first day, trying settings takes more.
-        assert!(report.view.cold);
-        assert!(day == 0 || report.view.page_visits == from_scratch.view.page_visits);
+        same_explanations(&bank, "web", "cold");
+        let (of_day, all) = (report.candidates.unwrap(), from_scratch.candidates.unwrap());
+        assert_eq!(report.view.cold, day == 0);
+        assert_eq!((of_day.all, all.searched), (all.all, all.all));
+        if day > 0 {
+            assert!(report.view.page_visits < from_scratch.view.page_visits);
+            searched = (searched.0 + of_day.searched, searched.1 + all.all);
+        }
     }
+    assert!(searched.0 < searched.1 / 2, "{searched:?}");
     bank.is_sound();
     // Every change has a cause.
     let diff = DiffRequest {

@@ -32,7 +32,7 @@ const RUN: [u8; 2] = [u8::MAX - 2, 1];
 const MESSAGE: [u8; 2] = [u8::MAX - 2, 2];
 
 /// The start of a request that lets a process export its share.
-const EXPORT: [u8; 2] = [u8::MAX - 2, 7];
+const EXPORT: [u8; 2] = [u8::MAX - 2, 6];
 
 /// The requests that processes have received.
 #[derive(Default)]

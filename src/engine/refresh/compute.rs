@@ -13,8 +13,8 @@ use super::delete::PickedBy;
 use super::global::{self, WebRun};
 use super::judged::{Judge, Judged};
 use super::report::{
-    DefaultBudget, PolicyView, Proof, RefreshReport, Shortage, ShortageReason, Stars, StepsView,
-    TuningView,
+    Candidates, DefaultBudget, PolicyView, Proof, RefreshReport, Shortage, ShortageReason, Stars,
+    StepsView, TuningView,
 };
 use super::request::RefreshRequest;
 use super::run_context::RunContext;
@@ -406,13 +406,15 @@ fn run_global(
     report: &mut RefreshReport,
 ) -> Result<WebRun> {
     let view = &mut report.view;
-    let mut reusable = previous_plan.refresh;
-    if let Some(refresh) = reusable {
-        // Any batch can change any value over the web.
-        let record = context.store.need(&tables::REFRESHES, &refresh)?;
-        reusable = reusable.filter(|_| record.batch == view.batch);
-    }
-    let run = global::run(context, reusable)?;
+    let previous = previous_plan.refresh;
+    let is_same_state = match previous {
+        Some(refresh) => context.store.need(&tables::REFRESHES, &refresh)?.batch == view.batch,
+        None => false,
+    };
+    let run = global::run(context, previous, is_same_state)?;
+    report.candidates = run
+        .searched
+        .map(|(searched, all)| Candidates { searched, all });
     view.seeds = run.seeds()?;
     view.cold = run.cold;
     (view.steps_reused, view.steps_recomputed) = run.steps();
@@ -587,7 +589,7 @@ impl Outcome {
         written: Option<&mut Written>,
     ) -> Result<()> {
         match (self, written) {
-            (Self::Web(run), _) => run.put_elsewhere(changes, refresh),
+            (Self::Web(run), _) => run.put_elsewhere(refresh),
             (Self::Cores(run), Some(written)) => {
                 run.put_elsewhere(store, changes, refresh, written)
             }

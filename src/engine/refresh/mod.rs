@@ -33,8 +33,8 @@ pub use delete::DeletedPlan;
 pub(crate) use dry_run::UnstoredRefresh;
 pub(crate) use judged::{Judge, Judged};
 pub use report::{
-    DefaultBudget, PolicyView, Proof, RefreshReport, RefreshView, Shortage, ShortageReason, Stars,
-    StepsView, TrialView, TuningView,
+    Candidates, DefaultBudget, PolicyView, Proof, RefreshReport, RefreshView, Shortage,
+    ShortageReason, Stars, StepsView, TrialView, TuningView,
 };
 pub use request::RefreshRequest;
 
@@ -129,6 +129,13 @@ fn store(
         lists: parameters.policy()?.lists(),
     };
     changes.put(&tables::PLANS, &report.view.plan, &plan)?;
+    // Only the last gains of a plan are reused.
+    if let Some(previous) = writer.get(&tables::PLANS, &report.view.plan)? {
+        let since = global::picked_by(writer, previous.last_refresh)?;
+        if let Some(since) = since.filter(|_| since != outcome.picked_by(refresh).over_web) {
+            global::delete_gains(writer, &mut changes, since)?;
+        }
+    }
     // Delete what only the pruned refreshes needed.
     if let Some(keep) = request.keep {
         let picked_by = outcome.picked_by(refresh);

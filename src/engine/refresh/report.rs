@@ -54,6 +54,9 @@ pub struct RefreshReport {
     /// refresh ran one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tuning: Option<TuningView>,
+    /// Over the web by gain: how many candidates were searched; absent if the previous list was taken over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<Candidates>,
     /// The budget that the plan got because none was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_budget: Option<DefaultBudget>,
@@ -100,6 +103,17 @@ pub struct DefaultBudget {
     /// The batch whose records are the budget; `None` if the budget is half of the crawled pages, because
     /// the bank has no delta.
     pub delta: Option<BatchId>,
+}
+
+/// The pages that could be picked by a plan over the web.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct Candidates {
+    /// Number of candidates from which pages were searched. The gains of the others before any pick are those of the previous
+    /// refresh.
+    pub searched: u64,
+    /// Number of all candidates.
+    pub all: u64,
 }
 
 /// Cores that are stars: they have a single hub or a single authority.

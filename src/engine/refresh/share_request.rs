@@ -7,6 +7,7 @@ use crate::engine::Result;
 use crate::engine::plan::PlanOptions;
 use crate::engine::policy::List;
 use seedbank_store::PublishedState;
+use seedbank_store::records::RefreshId;
 
 /// A request to select over the share of a process.
 #[derive(Serialize, Deserialize)]
@@ -16,6 +17,8 @@ pub(super) struct ShareRequest {
     options: String,
     /// The lines of the lists of the plan that may not be stored yet, in the order of [`lists_of`].
     lists: [Option<String>; 4],
+    /// Over the web: the refresh whose gains are reused.
+    pub(super) cached: Option<RefreshId>,
 }
 
 /// The lists of a plan.
@@ -30,13 +33,14 @@ fn lists_of(plan: &mut PlanOptions) -> [&mut Option<List>; 4] {
 
 impl ShareRequest {
     /// Returns the request that process 0 sends.
-    pub(super) fn new(processes: &SiteProcesses<'_>) -> Self {
+    pub(super) fn new(processes: &SiteProcesses<'_>, cached: Option<RefreshId>) -> Self {
         let mut plan = processes.plan.clone();
         let lists = lists_of(&mut plan);
         Self {
             state: processes.state,
             options: processes.options.clone(),
             lists: lists.map(|list| Some(list.as_ref()?.text()?.to_owned())),
+            cached,
         }
     }
 

@@ -57,7 +57,6 @@ impl ShareService {
                 return job.own(result);
             }
             Kind::Ingest | Kind::Export => return Err(malformed().into()),
-            Kind::Reached => return self.reached(job, body),
             Kind::Put => return self.put(processes, job, body),
             Kind::End => {
                 processes.end_job(job);
@@ -91,7 +90,7 @@ impl ShareService {
         let (answer, found) = match &resolved {
             ResolvedPlan::Web(choice) => {
                 let context = RunContext::new(&store, choice, &policy, watch);
-                let (answer, pages) = of_webs::run(context, &of_sites, job)?;
+                let (answer, pages) = of_webs::run(context, &of_sites, job, request.cached)?;
                 (answer, ShareResult::Web(pages))
             }
             ResolvedPlan::Cores(plan) => {
@@ -108,16 +107,6 @@ impl ShareService {
             *result = Some((job.number(), found));
         }
         Ok(answer)
-    }
-
-    /// Returns the pages that picks reach.
-    fn reached(&self, job: u64, body: &[u8]) -> Result<Vec<u8>> {
-        let result = self.result();
-        let result = result.as_ref().filter(|(number, _)| *number == job);
-        match result.ok_or_else(no_result)? {
-            (_, ShareResult::Web(pages)) => of_webs::reached(pages, body),
-            (_, ShareResult::Cores(_)) => Err(malformed().into()),
-        }
     }
 
     /// Keeps what is known of the pages of this process for the next commit, as evidence of a refresh. Returns what process 0

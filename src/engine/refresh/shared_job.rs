@@ -13,18 +13,19 @@ use crate::engine::rounds::call_all::Others;
 use crate::engine::rounds::job::{Job, JobWatch};
 use crate::engine::rounds::request::Kind;
 use seedbank_algorithms::watch::{Unwatched, Watch};
-use seedbank_store::RemoteProcess;
+use seedbank_store::records::RefreshId;
 
 /// A selection in all processes. Dropping it ends the job, and the others forget what they know of pages.
 pub(super) struct SharedJob(Others);
 
 impl SharedJob {
-    /// Runs a selection in all processes, `own` in this one. `read` converts the answers of the others. Returns the results,
+    /// Runs a selection in all processes, `own` in this one. Over the web, `cached` is the refresh whose gains are reused. `read` converts the answers of the others. Returns the results,
     /// that of `own` first.
     ///
     /// Fails in all of them if one fails or is lost.
     pub(super) fn run<T: Send>(
         processes: &SiteProcesses<'_>,
+        cached: Option<RefreshId>,
         watch: &dyn Watch,
         own: impl FnOnce(&dyn Watch, &Arc<Job>) -> Result<T>,
         read: impl Fn(&[u8]) -> Result<T> + Sync,
@@ -32,7 +33,7 @@ impl SharedJob {
         let local = processes.local;
         let job = local.begin_job(local.next_job())?;
         let shared = Self(Others::new(job.number(), local.by_number()?));
-        let request = seedbank_store::pack(&ShareRequest::new(processes))?;
+        let request = seedbank_store::pack(&ShareRequest::new(processes, cached))?;
         let failing = job.failing();
         let begin = (Kind::Begin, &[][..]);
         shared.0.call_all(failing, begin, || Ok(()), |_| Ok(()))?;
@@ -48,21 +49,6 @@ impl SharedJob {
         // No message follows the end of the last part.
         local.end_job(job.number());
         Ok((results?, shared))
-    }
-
-    /// Returns the other processes.
-    pub(super) fn others(&self) -> &[Arc<dyn RemoteProcess>] {
-        &self.0.processes
-    }
-
-    /// Sends a request about the job to another process.
-    pub(super) fn call(
-        &self,
-        process: &dyn RemoteProcess,
-        kind: Kind,
-        body: &[u8],
-    ) -> Result<Vec<u8>> {
-        self.0.call(process, kind, body)
     }
 
     /// Lets the other processes keep what they know of their pages for the next commit. Returns their answers.

@@ -16,24 +16,21 @@ pub(in crate::engine) enum Kind {
     Run = 1,
     /// Receive a message, or a piece of one: the process that sends it, the round, whether more follows, and the bytes.
     Message = 2,
-    /// Return the sets of pages that some picks reach.
-    Reached = 3,
     /// Keep changes for the next commit.
-    Put = 4,
+    Put = 3,
     /// Stop the job, and forget its result.
-    End = 5,
+    End = 4,
     /// Do the part of this process of an ingest.
-    Ingest = 6,
+    Ingest = 5,
     /// Do the part of this process of an export.
-    Export = 7,
+    Export = 6,
 }
 
 impl Kind {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 7] = [
         Self::Begin,
         Self::Run,
         Self::Message,
-        Self::Reached,
         Self::Put,
         Self::End,
         Self::Ingest,

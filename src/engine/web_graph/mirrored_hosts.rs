@@ -284,9 +284,9 @@ impl HostPages {
         self.taken_for.get(&slot).copied()
     }
 
-    /// Iterates over the pages that are taken for others, each with that page, by slots, in any order.
-    pub(in crate::engine) fn all_taken_for(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        self.taken_for.iter().map(|(slot, twin)| (*slot, *twin))
+    /// Iterates over the slots of the pages that are taken for others, in any order.
+    pub(in crate::engine) fn all_taken(&self) -> impl Iterator<Item = u32> + '_ {
+        self.taken_for.keys().copied()
     }
 }
 

@@ -7,6 +7,7 @@ mod contents;
 mod mirrored_hosts;
 mod processes;
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -131,6 +132,8 @@ pub(super) struct Numbering {
     pub(super) slots: Vec<u32>,
     /// The number of each slot; [`NONE`] for pages that are not included.
     numbers: Vec<u32>,
+    /// By slot, the pages for which others are taken, whose numbers these have.
+    taken_for: HashMap<u32, PageId>,
 }
 
 impl Numbering {
@@ -155,9 +158,10 @@ impl Numbering {
         };
         let mut numbers =
             Self::by_url(image, |slot| is_included(slot) && taken_for(slot).is_none())?;
-        for (slot, twin) in read.all_taken_for() {
-            if is_included(slot) && may_be_taken(slot) {
+        for slot in read.all_taken() {
+            if let Some(twin) = taken_for(slot).filter(|_| is_included(slot)) {
                 numbers.numbers[slot as usize] = numbers.numbers[twin as usize];
+                numbers.taken_for.insert(slot, image.page(twin));
             }
         }
         Ok(numbers)
@@ -181,7 +185,17 @@ impl Numbering {
         for (number, &slot) in (0..).zip(&slots) {
             numbers[slot as usize] = number;
         }
-        Ok(Self { slots, numbers })
+        Ok(Self {
+            slots,
+            numbers,
+            taken_for: HashMap::new(),
+        })
+    }
+
+    /// Returns the page whose number a slot has: another one if the page is taken for that.
+    pub(super) fn page(&self, image: &GraphImage, slot: u32) -> PageId {
+        let twin = self.taken_for.get(&slot).copied();
+        twin.unwrap_or_else(|| image.page(slot))
     }
 
     /// Returns the number of a slot; `None` if the page is not included.

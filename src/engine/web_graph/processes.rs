@@ -223,6 +223,8 @@ enum Found {
     Excluded,
     /// It is known and in the web, with this number.
     Known(u32),
+    /// It is known, and taken for a page with this number and id.
+    Taken(u32, PageId),
     /// It is crawled and in the web, with this number.
     Crawled(u32),
 }
@@ -234,6 +236,9 @@ impl Found {
         };
         match numbers.number(slot) {
             Some(number) if image.is_crawled(slot) => Self::Crawled(number),
+            Some(number) if numbers.taken_for.contains_key(&slot) => {
+                Self::Taken(number, numbers.page(image, slot))
+            }
             Some(number) => Self::Known(number),
             None if image.is_known(slot) => Self::Excluded,
             None => Self::Absent,
@@ -298,7 +303,9 @@ pub(in crate::engine) fn number_ghosts(
                 let page = next.checked_add(*gap).ok_or_else(malformed)?;
                 *next = page.checked_add(1).ok_or_else(malformed)?;
                 let found = Found::of_page(image, numbers, PageId(page));
-                if let Found::Known(number) | Found::Crawled(number) = found {
+                if let Found::Known(number) | Found::Crawled(number) | Found::Taken(number, _) =
+                    found
+                {
                     mirrors.push(number);
                 }
                 of_request.push(found);
@@ -317,6 +324,11 @@ pub(in crate::engine) fn number_ghosts(
                     Found::Excluded => image.set_ghost(slot, PageState::Known),
                     Found::Known(number) => {
                         image.set_ghost(slot, PageState::Known);
+                        found.push((number, slot));
+                    }
+                    Found::Taken(number, twin) => {
+                        image.set_ghost(slot, PageState::Known);
+                        numbers.taken_for.insert(slot, twin);
                         found.push((number, slot));
                     }
                     Found::Crawled(number) => {

@@ -433,10 +433,6 @@ fn page_set_name(key: PageSetKey) -> String {
             "refresh {}, {}, pick {}, hop {}",
             key.refresh, key.site, key.pick, key.hop
         ),
-        PageSetKey::Reached(key) => format!(
-            "refresh {}, over the web, rank {}, hop {}",
-            key.refresh, key.rank, key.hop
-        ),
     }
 }
 

@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Walk, core_scores_name, hash, mix, page_set_name};
 use crate::error::StoreError;
 use crate::tables::records::component_cache::{CoreOrigin, CoreOriginKey};
-use crate::tables::records::evidence::{LinkStatus, PageEvidenceBlock, SidePlace};
-use crate::tables::records::page_blocks::page_at;
+use crate::tables::records::evidence::{LinkStatus, PageEvidenceBlock, Reach, ReachKey, SidePlace};
+use crate::tables::records::gain_cache::GainBlock;
+use crate::tables::records::page_blocks::{PageBlock, page_at};
 use crate::tables::records::{Counters, RefreshId, RefreshRecord, SeedEvidence, WebEvidence};
 use crate::tables::table::Hash128;
-use crate::tables::{self, CoreScoresKey, CoreScoresPart, CoveredKey, PageSetKey, ReachedKey};
+use crate::tables::{self, CoreScoresKey, CoreScoresPart, CoveredKey, PageSetKey};
 use seedbank_algorithms::page::{PageId, PageSet, SiteId};
 
 impl Walk<'_> {
@@ -41,18 +42,17 @@ impl Walk<'_> {
         self.step_cache(&refreshes)?;
         self.seed_pages(&refreshes)?;
         self.component_cache(&refreshes)?;
-        self.evidence(&refreshes, &seeds.over_web.selected_by())?;
-        self.page_sets(&batches, &refreshes, picks, seeds.over_web)
+        self.evidence(&refreshes, seeds.over_web)?;
+        self.page_sets(&batches, &refreshes, picks)
     }
 
     /// Every batch has the set of changed pages, every refresh with cores the set of removed pages, and every
-    /// seed of a cover method, on a site or over the web, the sets of covered pages.
+    /// seed of a cover method on a site the sets of covered pages.
     fn page_sets(
         &mut self,
         batches: &BTreeMap<u32, u64>,
         refreshes: &BTreeMap<u32, RefreshRecord>,
         mut picks: Picks,
-        mut over_web: OverWeb,
     ) -> Result<(), StoreError> {
         let mut changed: BTreeMap<u32, u64> = BTreeMap::new();
         let mut removed = BTreeSet::new();
@@ -80,10 +80,6 @@ impl Walk<'_> {
                     walk.covered(key, &pages, &mut picks);
                     true
                 }
-                PageSetKey::Reached(key) => {
-                    walk.reached(key, &pages, &mut over_web);
-                    true
-                }
             };
             if !is_expected {
                 let what = "its batch or refresh does not exist";
@@ -106,7 +102,6 @@ impl Walk<'_> {
             Ok(())
         })?;
         self.missing_covered(&picks);
-        self.reached_differences(&over_web);
         self.history_differences();
         let with_cores = refreshes.iter().filter(|(_, record)| record.cores > 0);
         for (batch, pages) in &changed {
@@ -439,6 +434,13 @@ impl OverWeb {
         self.reached.keys().map(|(refresh, _)| *refresh).collect()
     }
 
+    /// Counts a page that a seed reaches at a hop; returns whether there is such a seed.
+    fn count(&mut self, refresh: u32, rank: u32, hop: u32) -> bool {
+        let of_pick = self.reached.get_mut(&(refresh, rank));
+        let of_hop = of_pick.and_then(|hops| hops.get_mut(hop as usize));
+        of_hop.map(|pages| pages.found += 1).is_some()
+    }
+
     /// Adds a seed; returns what is wrong with it.
     pub(super) fn add(
         &mut self,
@@ -461,30 +463,57 @@ impl OverWeb {
 }
 
 impl Walk<'_> {
-    /// Counts the pages of a part of a reached set.
-    pub(super) fn reached(&mut self, key: ReachedKey, pages: &PageSet, over_web: &mut OverWeb) {
-        let of_pick = over_web.reached.get_mut(&(key.refresh, key.rank));
-        let hop = of_pick.and_then(|hops| hops.get_mut(key.hop as usize));
-        if let Some(hop) = hop {
-            hop.found += pages.len();
-        } else {
-            let name = page_set_name(PageSetKey::Reached(key));
-            self.find("page_sets", name, "no seed reaches it");
+    /// Reports the seeds that reach another number of pages at a hop than `reach` has.
+    fn reached_differences(&mut self, over_web: &OverWeb) {
+        for (&(refresh, rank), hops) in &over_web.reached {
+            for (hop, pages) in hops.iter().enumerate() {
+                if pages.found != pages.expected {
+                    let name = format!("refresh {refresh}, rank {rank}, hop {hop}");
+                    self.find("reach", name, "its seed reaches another number of pages");
+                }
+            }
         }
     }
 
-    /// Reports the reached sets that are missing or have another number of pages.
-    pub(super) fn reached_differences(&mut self, over_web: &OverWeb) {
-        for (&(refresh, rank), hops) in &over_web.reached {
-            for (hop, pages) in (0..).zip(hops) {
-                let what = match pages.found {
-                    found if found == pages.expected => continue,
-                    0 => "it is missing",
-                    _ => "its seed reaches another number of pages",
-                };
-                let name = page_set_name(PageSetKey::Reached(ReachedKey { refresh, rank, hop }));
-                self.find("page_sets", name, what);
+    /// The pages of `gain_cache` exist, and so do the seeds that were selected with them. Its candidates are in `reach`.
+    /// Returns the refreshes whose gains it has.
+    fn gain_cache(&mut self, selected_by: &BTreeSet<u32>) -> Result<BTreeSet<u32>, StoreError> {
+        let mut cached = BTreeSet::new();
+        self.walk(&tables::GAIN_CACHE, |walk, key, block| {
+            cached.insert(key.refresh);
+            let name = format!("refresh {}, {}, block {}", key.refresh, key.site, key.block);
+            if !selected_by.contains(&key.refresh) {
+                walk.find("gain_cache", &name, "no refresh sees it");
             }
+            let mut pages = block.0.iter().map(|of| page_at(key.site, key.block, of.0));
+            if !pages.all(|page| walk.pages.contains(page)) {
+                walk.find("gain_cache", &name, "it has a page that does not exist");
+            }
+            // An unreadable entry is reported by the check of `reach`.
+            let mut candidates = block.0.iter().filter(|of| of.1.gain.is_some());
+            if let Ok(reach) = walk.store.get(&tables::REACH, &key)
+                && !candidates.all(|of| reach.as_ref().is_some_and(|all| all.at(of.0).is_some()))
+            {
+                walk.find("gain_cache", &name, "`reach` lacks a candidate");
+            }
+            Ok(())
+        })?;
+        Ok(cached)
+    }
+
+    /// Every candidate that no seed reaches is in `gain_cache`; `block` is one of `reach`.
+    fn gains_of(&mut self, key: &ReachKey, block: &PageBlock<Reach>) {
+        let has_gain = |gains: &GainBlock, place: &u32| {
+            let at = gains.0.binary_search_by_key(place, |of| of.0);
+            at.is_ok_and(|at| gains.0[at].1.gain.is_some())
+        };
+        let mut candidates = block.0.iter().filter(|of| of.1.score.is_some());
+        // An unreadable entry is reported by the check of `gain_cache`.
+        if let Ok(gains) = self.store.get(&tables::GAIN_CACHE, key)
+            && !candidates.all(|of| gains.as_ref().is_some_and(|all| has_gain(all, &of.0)))
+        {
+            let name = format!("refresh {}, {}, block {}", key.refresh, key.site, key.block);
+            self.find("gain_cache", name, "it lacks a candidate");
         }
     }
 }
@@ -886,7 +915,7 @@ fn role_hash(refresh: RefreshId, core: u32, page: PageId, side: u8, taken: u32, 
 /// The page evidence of a series: the change of the number of pages at each refresh.
 type PageChanges = BTreeMap<u32, i64>;
 
-/// The reach of a site, or of the web, under the refresh that selected the seeds.
+/// The reach of a site under the refresh that selected the seeds.
 #[derive(Default)]
 struct ReachCounts {
     pages: u64,
@@ -898,12 +927,13 @@ impl Walk<'_> {
     pub(super) fn evidence(
         &mut self,
         refreshes: &BTreeMap<u32, RefreshRecord>,
-        over_web: &BTreeSet<u32>,
+        over_web: OverWeb,
     ) -> Result<(), StoreError> {
         self.member_roles()?;
         self.core_evidence(refreshes)?;
         self.page_evidence(refreshes)?;
-        self.reach(refreshes, over_web)
+        let cached = self.gain_cache(&over_web.selected_by())?;
+        self.reach(refreshes, over_web, &cached)
     }
 
     fn member_roles(&mut self) -> Result<(), StoreError> {
@@ -1059,32 +1089,40 @@ impl Walk<'_> {
     }
 
     /// `reach` has all crawled pages of every site with seeds, and the pages that the seeds cover. For the
-    /// refreshes `over_web`, it has the reached pages of all sites together.
+    /// refreshes `over_web`, it has as many pages as each seed reaches.
     fn reach(
         &mut self,
         refreshes: &BTreeMap<u32, RefreshRecord>,
-        over_web: &BTreeSet<u32>,
+        mut over_web: OverWeb,
+        cached: &BTreeSet<u32>,
     ) -> Result<(), StoreError> {
         let mut sites: BTreeMap<(u32, SiteId), ReachCounts> = BTreeMap::new();
-        let mut webs: BTreeMap<u32, ReachCounts> = over_web
-            .iter()
-            .map(|refresh| (*refresh, ReachCounts::default()))
-            .collect();
+        let selected_by = over_web.selected_by();
         self.walk(&tables::REACH, |walk, key, block| {
-            let of_site = match webs.get_mut(&key.refresh) {
-                Some(of_web) => of_web,
-                None => sites.entry((key.refresh, key.site)).or_default(),
+            let mut of_site = match selected_by.contains(&key.refresh) {
+                true => None,
+                false => Some(sites.entry((key.refresh, key.site)).or_default()),
             };
             let name = format!("refresh {}, {}, block {}", key.refresh, key.site, key.block);
-            of_site.pages += block.0.len() as u64;
+            if let Some(of_site) = &mut of_site {
+                of_site.pages += block.0.len() as u64;
+            }
+            if cached.contains(&key.refresh) {
+                walk.gains_of(&key, &block);
+            }
             for (place, reach) in &block.0 {
                 let page = page_at(key.site, key.block, *place);
                 if !walk.pages.contains(page) {
                     walk.find("reach", &name, "it has a page that does not exist");
                 }
-                if let Some(covered) = reach.covered {
+                let Some(covered) = reach.covered else {
+                    continue;
+                };
+                if let Some(of_site) = &mut of_site {
                     let by = u64::from(covered.pick) << 32 | u64::from(covered.hop);
                     of_site.covered = of_site.covered.wrapping_add(mix(page.0, by));
+                } else if !over_web.count(key.refresh, covered.pick, covered.hop) {
+                    walk.find("reach", &name, "it has a page that no seed reaches");
                 }
             }
             Ok(())
@@ -1092,7 +1130,6 @@ impl Walk<'_> {
         self.walk(&tables::PAGE_SETS, |walk, key, pages| {
             let (of_site, pick, hop) = match key.set {
                 PageSetKey::Covered(of) => (sites.get_mut(&(of.refresh, of.site)), of.pick, of.hop),
-                PageSetKey::Reached(of) => (webs.get_mut(&of.refresh), of.rank, of.hop),
                 _ => return Ok(()),
             };
             let Some(of_site) = of_site else {
@@ -1124,13 +1161,7 @@ impl Walk<'_> {
                 None => self.find("reach", name, "no refresh sees it"),
             }
         }
-        for (refresh, of_web) in webs {
-            if of_web.covered != 0 {
-                let name = format!("refresh {refresh}");
-                let what = "it differs from the pages that the seeds reach";
-                self.find("reach", name, what);
-            }
-        }
+        self.reached_differences(&over_web);
         for (refresh, site) in expected.into_keys() {
             let name = format!("refresh {refresh}, {site}");
             self.find("reach", name, "it is missing");

@@ -20,7 +20,7 @@ pub(crate) mod table;
 
 pub use page_sets::{PageSetReader, PageSetWriter};
 pub use reads::{LinkCursor, LinkScan};
-pub use records::page_set_keys::{CoveredKey, PageSetKey, PageSetPart, ReachedKey};
+pub use records::page_set_keys::{CoveredKey, PageSetKey, PageSetPart};
 pub use schema::*;
 pub use site_ids::SiteIds;
 pub use store::SiteScan;

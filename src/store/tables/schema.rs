@@ -9,6 +9,7 @@ use super::records::component_cache::{ComponentRecord, CoreOriginKey, NearGroups
 use super::records::evidence::{
     CoreEvidence, Member, PageEvidenceBlock, PageEvidenceKey, Reach, ReachKey,
 };
+use super::records::gain_cache::GainBlock;
 use super::records::links::{LinkBlock, LinkKey};
 use super::records::page_blocks::PageBlock;
 use super::records::page_set_keys::PageSetPart;
@@ -162,7 +163,7 @@ tables! {
         key "site u32, index u32, refresh u32", value "rank on the list, varint";
     /// Sets of pages, in parts by ranges of sites.
     PAGE_SETS = "page_sets": PageSetPart => PageSet, Plans 35, Refreshes, First,
-        key "kind u8: 0 changed by a batch, 1 removed by a refresh, 2 covered, 3 in `page_history` of a batch, 4 blocks of `page_evidence` written by a refresh, 5 reached over the web; number of the batch, the refresh or, for kinds 2 and 5, the refresh that selected the seed u32; kind 2: site u32, pick u32, hop u32; kind 5: rank u32, hop u32; in all parts but the first: the first site u32", value "page ids, roaring";
+        key "kind u8: 0 changed by a batch, 1 removed by a refresh, 2 covered, 3 in `page_history` of a batch, 4 blocks of `page_evidence` written by a refresh; number of the batch, the refresh or, for kind 2, the refresh that selected the seed u32; kind 2: site u32, pick u32, hop u32; in all parts but the first: the first site u32", value "page ids, roaring";
     /// Results of the last refresh of a plan by cores in each weakly connected component of its graph, cached for the next one.
     COMPONENT_CACHE = "component_cache": (u32, PageId) => ComponentRecord, Caches 36, Refreshes, First,
         key "series u32, smallest page: site u32, index u32", value "record: 128-bit hash of its pages and links, number of pages, its cores, an upper bound for the remaining links";
@@ -172,6 +173,9 @@ tables! {
     /// Steps of the last refresh of a plan by cores within a bound, cached for the next one.
     STEP_CACHE = "step_cache": (u32, u32) => StepCacheRecord, Caches 39, Refreshes, First,
         key "series u32, rank u32", value "record: at rank 0 the grouped pages, gap-coded, the group of each, and the regions, each with a 128-bit hash of its pages and links and a sample of the hashes of its rows; else the region, the upper bound, and the quantized scores (u8) and weights (u16) of groups";
+    /// Pages of the last selection over the web by gain of a plan, cached for its next refresh. Pages without links and with the value of a page that is known only from links are left out.
+    GAIN_CACHE = "gain_cache": ReachKey => GainBlock, Caches 43, Refreshes, Site(4),
+        key "refresh that selected the seeds u32, site u32, block of 4096 page indexes u32", value "for each page the gap of its position and flags, varint; a 64-bit hash of its links if it has any; its value less that of the page before, signed varint; the gain before any pick if it was a candidate, signed varint";
     /// Single records: format, settings, counters, the intent of a bulk load, the record for `undo`, the secret of `blocklist`, the identities of the bank and its state, the numbers of sites by shard.
     META = "meta": MetaKey => Meta, Meta 40, Bank, First,
         key "0 format, 1 settings, 2 counters, 3 intent, 4 undo, 5 secret, 6 lineage, 7 numbers of sites by shard", value "record";

@@ -1,7 +1,7 @@
 //! Picks by weight over the whole web: decremental greedy.
 //!
 //! The gain of a candidate is the sum, over the pages within reach that no pick has reached yet, of the
-//! value minus the fetch cost. [`reach`](super::reach) computes the first gains. When a pick reaches a page
+//! value minus the fetch cost. [`first_gains`](super::first_gains) has those before any pick. When a pick reaches a page
 //! for the first time, a backward search finds the candidates that have the page within reach, and its value
 //! minus the cost is subtracted from their gains. So gains are exact after every pick, whatever the signs of
 //! values, and no pair of a candidate and a page is processed twice: all picks together cost at most one
@@ -15,14 +15,14 @@ use super::super::argmax_search::{Key, TopTwo};
 use super::super::bfs_ball::BallSearch;
 use super::super::pick::{HopGain, Pick, Scored, Stop};
 use super::constraints::RemainingCaps;
+use super::first_gains::{FirstGains, atomic};
 use super::graph::WebGraph;
 use super::picks::WebCover;
-use super::reach::Reach;
 use super::search_pool::{BatchSearch, MIN_BATCHED_HOPS, SearchPool};
 use super::share::levels::ShareLevels;
 use super::share::offer::Offer;
 use super::share::standing::Standing;
-use super::share::subtract::subtract;
+use super::share::subtract::subtract as subtract_in_all;
 use crate::graph::multi_source_bfs::{BidirectionalLinks, SourceValues};
 use crate::watch::{Interrupted, Watch};
 use rayon::prelude::*;
@@ -141,19 +141,19 @@ impl<'a> Reached<'a> {
     }
 }
 
-/// Picks by the gain within `reach.hops`, starting from the gains of the pass.
+/// Picks by the gain within `first.hops`, starting from these gains.
 pub(super) fn greedy(
     graph: &WebGraph,
-    reach: &Reach,
+    first: &FirstGains,
     options: GreedyOptions,
     pool: &SearchPool,
     watch: &dyn Watch,
 ) -> Result<WebCover, Interrupted> {
     let mut run = Run {
         graph,
-        depth: reach.hops,
+        depth: first.hops,
         options,
-        gains: first_gains(graph, reach, options),
+        gains: atomic(first.by_page.clone()),
         picked: vec![false; graph.pages() as usize],
         caps: RemainingCaps::new(graph.caps(), graph.site_limit(options.max_per_site)),
         unreached: 0,
@@ -224,19 +224,6 @@ pub(super) fn greedy(
         uncovered,
         page_visits,
     })
-}
-
-/// The gains before any pick, by page.
-fn first_gains(graph: &WebGraph, reach: &Reach, options: GreedyOptions) -> Vec<AtomicI64> {
-    let mut gains: Vec<AtomicI64> = Vec::new();
-    gains.resize_with(graph.pages() as usize, AtomicI64::default);
-    let found = reach.value.iter().zip(&reach.pages).zip(&reach.known);
-    for (&candidate, ((value, pages), known)) in graph.candidates().iter().zip(found) {
-        let of_known = options.value_known * i64::from(*known);
-        let gain = value + of_known - options.price * i64::from(*pages);
-        gains[candidate as usize] = AtomicI64::new(gain);
-    }
-    gains
 }
 
 struct Run<'a> {
@@ -421,50 +408,54 @@ impl Run<'_> {
     fn subtract(&mut self, mut pages: Vec<u32>) -> Result<u64, Interrupted> {
         pages.retain(|&page| self.worth(page) != 0);
         self.unreached -= pages.len();
-        let (graph, gains) = (self.graph, &self.gains);
         let worth = |page: u32| self.worth(page);
-        if let Some(share) = graph.share() {
-            let links = graph.predecessors();
-            let from = (&pages[..], self.depth);
-            return subtract(
-                share,
-                links,
-                worth,
-                gains,
-                from,
-                self.pool.share(),
-                self.watch,
-            );
-        }
-        if self.depth >= MIN_BATCHED_HOPS {
-            let links = BidirectionalLinks(graph.predecessors(), graph.successors());
-            let mut all_visits = 0;
-            let add_visits = |visits: u64| all_visits += visits;
-            let subtract = |searches: &mut BatchSearch<'_>, part: &[u32]| {
-                let values = SourceValues::new(part.iter().map(|&page| worth(page)).collect());
-                let visits = searches.run(&links, part, self.depth, |_, source, bits| {
-                    // Sums of integers do not depend on their order.
-                    gains[source as usize].fetch_sub(values.sum(bits), Ordering::Relaxed);
-                });
-                visits.last().copied().unwrap_or(0)
-            };
-            self.pool
-                .in_batches(&pages, self.watch, subtract, add_visits)?;
-            return Ok(all_visits);
-        }
-        let visits = self.pool.in_chunks(&pages, self.watch, |search, part| {
-            let mut visits = 0;
-            for &page in part {
-                let worth = worth(page);
-                visits += search.levels(graph.predecessors(), page, self.depth, |level| {
-                    for &source in level.pages {
-                        // Sums of integers do not depend on their order.
-                        gains[source as usize].fetch_sub(worth, Ordering::Relaxed);
-                    }
-                });
-            }
-            visits
-        })?;
-        Ok(visits.into_iter().sum())
+        let from = (&pages[..], self.depth);
+        subtract(self.graph, &self.gains, worth, from, self.pool, self.watch)
     }
+}
+
+/// Subtracts the worth of each of some pages from the gains of all pages that have it within `depth` hops. Returns the page
+/// visits of this process. In a share, all processes call this at the same time, each with pages of its own.
+pub(super) fn subtract(
+    graph: &WebGraph,
+    gains: &[AtomicI64],
+    worth: impl Fn(u32) -> i64 + Sync,
+    (pages, depth): (&[u32], u32),
+    pool: &SearchPool,
+    watch: &dyn Watch,
+) -> Result<u64, Interrupted> {
+    if let Some(share) = graph.share() {
+        let links = graph.predecessors();
+        let from = (pages, depth);
+        return subtract_in_all(share, links, worth, gains, from, pool.share(), watch);
+    }
+    if depth >= MIN_BATCHED_HOPS {
+        let links = BidirectionalLinks(graph.predecessors(), graph.successors());
+        let mut all_visits = 0;
+        let add_visits = |visits: u64| all_visits += visits;
+        let subtract = |searches: &mut BatchSearch<'_>, part: &[u32]| {
+            let values = SourceValues::new(part.iter().map(|&page| worth(page)).collect());
+            let visits = searches.run(&links, part, depth, |_, source, bits| {
+                // Sums of integers do not depend on their order.
+                gains[source as usize].fetch_sub(values.sum(bits), Ordering::Relaxed);
+            });
+            visits.last().copied().unwrap_or(0)
+        };
+        pool.in_batches(pages, watch, subtract, add_visits)?;
+        return Ok(all_visits);
+    }
+    let visits = pool.in_chunks(pages, watch, |search, part| {
+        let mut visits = 0;
+        for &page in part {
+            let worth = worth(page);
+            visits += search.levels(graph.predecessors(), page, depth, |level| {
+                for &source in level.pages {
+                    // Sums of integers do not depend on their order.
+                    gains[source as usize].fetch_sub(worth, Ordering::Relaxed);
+                }
+            });
+        }
+        visits
+    })?;
+    Ok(visits.into_iter().sum())
 }

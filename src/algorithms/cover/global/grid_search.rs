@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::crawl::{Crawler, result_of_all};
+use super::first_gains::FirstGains;
 use super::graph::WebGraph;
 use super::greedy::{GreedyOptions, greedy};
 use super::held_out::HeldOut;
@@ -462,7 +463,8 @@ impl<'a> Search<'a> {
             fill: on.graph.has_ages(),
             with_uncovered: false,
         };
-        let cover = greedy(&on.graph, reach, options, self.pool, self.watch)?;
+        let first = FirstGains::of_reach(&on.graph, reach, options.price, added);
+        let cover = greedy(&on.graph, &first, options, self.pool, self.watch)?;
         let mut crawler = self.crawler();
         let picks: Vec<u32> = cover.picks.iter().map(|pick| pick.seed.page).collect();
         let mut results = Vec::with_capacity(self.pairs.len());

@@ -11,6 +11,7 @@
 //! | `params` | parameters and their validation |
 //! | `search_pool` | searches, many at a time |
 //! | `reach` | the pass: pages and value within reach of every candidate, for every number of hops |
+//! | `first_gains` | the gains before any pick; those of an earlier selection are reused |
 //! | `greedy` | picks by gain, decremental |
 //! | `baselines` | baselines, and max-out |
 //! | `picks` | the result |
@@ -32,6 +33,7 @@ mod constraints;
 mod constraints_tests;
 mod contents;
 mod crawl;
+mod first_gains;
 mod graph;
 mod greedy;
 mod grid_search;
@@ -52,6 +54,7 @@ mod tests;
 pub use budget_lists::budget_lists;
 pub use constraints::Cap;
 pub use contents::SharedContent;
+pub use first_gains::CachedGains;
 pub use graph::WebGraph;
 pub use grid_search::{Trial, Tuning};
 pub use params::{
@@ -64,6 +67,7 @@ pub use share::WebShare;
 
 use super::params::Method;
 use crate::watch::{Interrupted, Watch};
+use first_gains::FirstGains;
 use greedy::GreedyOptions;
 use search_pool::SearchPool;
 
@@ -80,6 +84,11 @@ pub struct WebSelection {
     /// The page visits of the pass: one search from each candidate to the greatest depth; 0 for methods
     /// without a pass.
     pub pass_visits: u64,
+    /// By page: the gain before any pick, in millionths, meaningless for pages that are not candidates. Empty for methods
+    /// without a pass.
+    pub gains: Vec<i64>,
+    /// The number of candidates that were searched, and of all, in all processes; 0 for methods without a pass.
+    pub searched: (u64, u64),
 }
 
 /// Picks seeds over the web. `scores` has those of the methods pagerank and oldest, which alone
@@ -101,6 +110,22 @@ pub fn select(
     scores: &[f64],
     watch: &dyn Watch,
 ) -> Result<WebSelection, Interrupted> {
+    select_from(graph, choice, scores, None, watch)
+}
+
+/// Picks seeds as [`select`] does, with the same result, but reuses the gains of an earlier selection with the same setting. It
+/// is ignored if a part of the setting is chosen. In a share, all processes pass one or none.
+///
+/// # Errors
+///
+/// As `select`.
+pub fn select_from(
+    graph: &mut WebGraph,
+    choice: &WebChoice,
+    scores: &[f64],
+    cached: Option<CachedGains>,
+    watch: &dyn Watch,
+) -> Result<WebSelection, Interrupted> {
     let is_by_gain = matches!(choice.method, Method::Greedy | Method::MaxWeight);
     if let Some(share) = graph.share()
         && (!is_by_gain || choice.value_by == ValueBy::Pagerank)
@@ -119,6 +144,8 @@ pub fn select(
             tuning: None,
             cover,
             pass_visits: 0,
+            gains: Vec::new(),
+            searched: (0, 0),
         });
     }
     if choice.value_by == ValueBy::Learned && choice.fetch_cost.is_none() {
@@ -140,18 +167,16 @@ pub fn select(
     let setting = setting.unwrap_or_default();
     graph.add_to_known(choice.added_to_known(setting));
     let graph = &*graph;
-    watch.stage("search", Some(graph.candidates().len() as u64));
-    let deepest = choice.depth_within(setting.hops);
-    let reaches: ReachByHops = reach::reach_by_hops(graph, deepest, u64::MAX, &pool, watch)?;
-    page_visits += reaches.visits;
-    watch.stage("select", None);
-    let none = Reach::default();
+    let price = setting.fetch_cost.0;
     let depth = choice.depth_within(setting.hops);
-    let reach = reaches.within(depth).unwrap_or(&none);
+    let cached = cached.filter(|_| tuning.is_none());
+    let first = FirstGains::new(graph, depth, price, cached, &pool, watch)?;
+    page_visits += first.visits;
+    watch.stage("select", None);
     let options = GreedyOptions {
         seeds: choice.seeds,
         hops: setting.hops,
-        price: setting.fetch_cost.0,
+        price,
         // The values of the graph contain it.
         value_known: 0,
         max_per_site: setting.max_per_site,
@@ -159,12 +184,14 @@ pub fn select(
         fill: choice.fill || graph.has_ages(),
         with_uncovered: true,
     };
-    let mut cover = greedy::greedy(graph, reach, options, &pool, watch)?;
+    let mut cover = greedy::greedy(graph, &first, options, &pool, watch)?;
     cover.page_visits += page_visits;
     Ok(WebSelection {
         setting,
         tuning,
         cover,
-        pass_visits: reaches.visits,
+        pass_visits: first.visits,
+        gains: first.by_page,
+        searched: (first.searched, graph.candidates_in_all()),
     })
 }

@@ -116,7 +116,8 @@ fn every(graph: &WebGraph, step: u64) -> Result<Vec<u32>, Interrupted> {
     Ok(wanted.map(|(page, _)| page).collect())
 }
 
-fn pass(
+/// Searches from some candidates of this process to `deepest` hops, while the other processes search from theirs.
+pub(super) fn pass(
     graph: &WebGraph,
     from: &[u32],
     deepest: u32,

@@ -152,8 +152,26 @@ impl Web {
         .unwrap()
     }
 
+    /// Selects in one process. Returns the graph too.
+    fn select(&self, choice: &WebChoice, cached: Option<CachedGains>) -> (WebGraph, WebSelection) {
+        let mut graph = self.whole();
+        let mut selected = select_from(&mut graph, choice, &[], cached, &Unwatched).unwrap();
+        for page in 0..graph.pages() {
+            if graph.candidates().binary_search(&page).is_err() {
+                selected.gains[page as usize] = 0;
+            }
+        }
+        (graph, selected)
+    }
+
     /// Selects in several processes, and returns what one process returns.
-    fn select_in(&self, owners: &[usize], processes: usize, choice: &WebChoice) -> WebSelection {
+    fn select_in(
+        &self,
+        owners: &[usize],
+        processes: usize,
+        choice: &WebChoice,
+        cached: Option<&CachedGains>,
+    ) -> WebSelection {
         let communicators = of_threads(processes);
         let selected: Vec<(WebGraph, WebSelection)> = thread::scope(|scope| {
             let threads: Vec<_> = communicators
@@ -161,8 +179,9 @@ impl Web {
                 .map(|communicator| {
                     scope.spawn(|| {
                         let mut graph = self.share(owners, communicator);
-                        let selected = select(&mut graph, choice, &[], &Unwatched).unwrap();
-                        (graph, selected)
+                        let own = cached.map(|cached| of_share(cached, &graph));
+                        let selected = select_from(&mut graph, choice, &[], own, &Unwatched);
+                        (graph, selected.unwrap())
                     })
                 })
                 .collect();
@@ -171,6 +190,12 @@ impl Web {
                 .map(|thread| thread.join().unwrap())
                 .collect()
         });
+        let mut gains = vec![0; owners.len()];
+        for (graph, selected) in &selected {
+            for &page in graph.candidates() {
+                gains[graph.number(page) as usize] = selected.gains[page as usize];
+            }
+        }
         let mut shares = selected.into_iter().map(|(graph, mut selected)| {
             for hop in selected
                 .cover
@@ -202,11 +227,28 @@ impl Web {
             assert_eq!(all.cover.page_visits, share.cover.page_visits);
             assert_eq!((all.setting, &all.tuning), (share.setting, &share.tuning));
             assert_eq!(all.pass_visits, share.pass_visits);
+            assert_eq!(all.searched, share.searched);
         }
+        all.gains = gains;
         all.cover
             .uncovered
             .sort_unstable_by_key(|scored: &Scored| scored.page);
         all
+    }
+}
+
+/// Returns what an earlier selection has left for the pages of a share.
+fn of_share(cached: &CachedGains, graph: &WebGraph) -> CachedGains {
+    let own = (0..graph.pages()).map(|page| graph.number(page) as usize);
+    let is_other = |page: usize| cached.other_links.binary_search(&number(page)).is_ok();
+    CachedGains {
+        gains: own.clone().map(|page| cached.gains[page]).collect(),
+        has_gain: own.clone().map(|page| cached.has_gain[page]).collect(),
+        values: own.clone().map(|page| cached.values[page]).collect(),
+        other_links: (0..)
+            .zip(own)
+            .filter_map(|(local, page)| is_other(page).then_some(local))
+            .collect(),
     }
 }
 
@@ -346,8 +388,71 @@ proptest! {
             owners[..web.values.len()].iter().map(|owner| owner % processes).collect();
         // A site is in one process.
         web.sites = (0..).zip(&owners).map(|(page, &owner)| 3 * number(owner) + page % 3).collect();
-        let whole = select(&mut web.whole(), &choice, &[], &Unwatched).unwrap();
-        prop_assert_eq!(web.select_in(&owners, processes, &choice), whole);
+        let whole = web.select(&choice, None).1;
+        prop_assert_eq!(web.select_in(&owners, processes, &choice, None), whole);
+    }
+
+    #[test]
+    fn an_earlier_selection_changes_nothing_but_the_work(
+        mut web in complete_webs(),
+        choice in plans(),
+        changes in proptest::collection::vec((0_u32..90, 0_u32..90, 0_u32..4), 0..5),
+        processes in 1_usize..4,
+        owners in proptest::collection::vec(0_usize..3, 90),
+    ) {
+        let pages = number(web.values.len());
+        let owners: Vec<usize> = owners[..web.values.len()].iter().map(|of| of % processes).collect();
+        // A site is in one process.
+        web.sites = owners.iter().map(|owner| number(*owner)).collect();
+        let mut before = web.clone();
+        let mut is_new = vec![false; pages as usize];
+        for (page, to, kind) in changes {
+            let (page, to) = (page % pages, to % pages);
+            let links = &mut before.successors[page as usize];
+            match kind {
+                0 if page != to => match links.binary_search(&to) {
+                    Ok(at) => drop(links.remove(at)),
+                    Err(at) => links.insert(at, to),
+                },
+                1 => before.values[page as usize] = i64::from(to) - 20,
+                2 => before.may_be_seed[page as usize] ^= true,
+                3 => before.contents[page as usize] = Some(to % 6),
+                _ => is_new[page as usize] = true,
+            }
+        }
+        // The web before did not have some pages.
+        for (page, links) in before.successors.iter_mut().enumerate() {
+            links.retain(|to| !is_new[page] && !is_new[*to as usize]);
+        }
+        before.contents.iter_mut().zip(&is_new).filter(|of| *of.1).for_each(|of| *of.0 = None);
+        let (graph, selected) = before.select(&choice, None);
+        let mut cached = CachedGains {
+            gains: selected.gains,
+            has_gain: vec![false; pages as usize],
+            values: graph.values().to_vec(),
+            other_links: Vec::new(),
+        };
+        for page in 0..pages {
+            let at = page as usize;
+            cached.has_gain[at] = graph.candidates().binary_search(&page).is_ok();
+            if is_new[at] {
+                cached.values[at] = 7;
+            }
+            if before.successors[at] != web.successors[at] {
+                cached.other_links.push(page);
+            }
+        }
+        let scratch = web.select(&choice, None).1;
+        let reused = web.select(&choice, Some(cached.clone())).1;
+        prop_assert_eq!(&reused.gains, &scratch.gains);
+        let without_work = |mut selected: WebSelection| {
+            (selected.pass_visits, selected.searched, selected.cover.page_visits) = (0, (0, 0), 0);
+            selected
+        };
+        prop_assert!(reused.searched.0 <= scratch.searched.0);
+        prop_assert_eq!(without_work(reused.clone()), without_work(scratch));
+        let shared = web.select_in(&owners, processes, &choice, Some(&cached));
+        prop_assert_eq!(shared, reused);
     }
 }
 
@@ -386,8 +491,23 @@ fn thousands_of_pages_are_searched_from_in_several_waves() {
             params.crawl = "per-site=5%".parse().unwrap();
         }
         let choice = params.choose().unwrap();
-        let whole = select(&mut web.whole(), &choice, &[], &Unwatched).unwrap();
-        assert_eq!(web.select_in(&owners, 3, &choice), whole);
+        let (graph, whole) = web.select(&choice, None);
+        assert_eq!(web.select_in(&owners, 3, &choice, None), whole);
+        if budget.is_none() {
+            // What lost a link, or its value, is searched again by the pages that lead to it.
+            let values = graph.values().to_vec();
+            let mut cached = CachedGains {
+                gains: whole.gains.clone(),
+                has_gain: web.may_be_seed.clone(),
+                values,
+                other_links: vec![500],
+            };
+            cached.other_links.retain(|_| hops == Some(3));
+            let again = web.select_in(&owners, 3, &choice, Some(&cached));
+            assert_eq!(again.cover.picks, whole.cover.picks);
+            let searched = if hops == Some(3) { 1..3000 } else { 0..1 };
+            assert!(searched.contains(&again.searched.0), "{:?}", again.searched);
+        }
     }
 }
 

@@ -407,7 +407,7 @@ impl BankWeb {
         let may_be_taken = |slot: u32| !pins.contains(&image.page(slot));
         let is_live = |slot: u32| image.is_live(slot);
         let numbering = Numbering::without_mirrors(&image, &read, is_live, may_be_taken)?;
-        let taken_for = read.all_taken_for().filter_map(|(slot, _)| {
+        let taken_for = read.all_taken().filter_map(|slot| {
             let number = numbering.number(slot)?;
             (numbering.slots.get(number as usize) != Some(&slot))
                 .then(|| (image.page(slot), number))

@@ -186,6 +186,7 @@ fn run_in_group(context: RunContext<'_, CorePlan>, input: GroupInput) -> Result<
     let (found, job) = if let Some(processes) = context.processes {
         let (results, job) = SharedJob::run(
             processes,
+            None,
             context.watch,
             |watch, job| {
                 let communicator = JobCommunicator::begin(job, processes.local.by_number()?);

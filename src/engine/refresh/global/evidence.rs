@@ -3,20 +3,21 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::gain_cache::{delete_gains, put_gains};
 use super::load::LoadedWeb;
 use crate::engine::refresh::cover::evidence::gain;
 use crate::engine::web_graph::MirroredHosts;
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cover::global::{ValueBy, WebChoice, WebSelection};
 use seedbank_algorithms::cover::{HopGain, Pick};
-use seedbank_algorithms::page::{PageId, PageSet};
+use seedbank_algorithms::page::PageId;
 use seedbank_store::evidence::{Covered, Reach, ReachKey};
+use seedbank_store::gain_cache::CachedGain;
 use seedbank_store::page_blocks::{PageBlock, place};
 use seedbank_store::records::{
     HopEvidence, RefreshId, SeedEvidence, SeedRecord, WebEvidence, WebHop,
 };
-use seedbank_store::tables::{self, PageSetKey, ReachedKey};
-use seedbank_store::{Changes, Store, StoreError};
+use seedbank_store::{Changes, Store, StoreError, Table, Value, tables};
 
 /// A pick.
 pub(super) struct Picked {
@@ -34,12 +35,13 @@ pub(super) struct Evidence {
     pub(super) pages: PageEvidence,
 }
 
-/// The pages of a process that seeds reach or that were candidates.
+/// What a refresh stores of the pages of a process.
 #[derive(Default)]
 pub(in crate::engine::refresh) struct PageEvidence {
-    /// By seed, in the order of the list, and by hop: the pages that the seed is the first to reach.
-    pub(super) reached: Vec<Vec<PageSet>>,
-    pub(super) reach: PageReach,
+    /// The pages that seeds reach or that were candidates.
+    reach: PageReach,
+    /// What is cached for the next refresh.
+    gains: Vec<(PageId, CachedGain)>,
     /// As [`LoadedWeb`] has them.
     pub(super) mirrored: Vec<MirroredHosts>,
 }
@@ -60,21 +62,18 @@ pub(super) fn evidence(web: &LoadedWeb, selected: &WebSelection, choice: &WebCho
     let all = &selected.cover.picks;
     let page = |number: u32| web.pages[number as usize];
     let page_of_number = |number: u32| web.graph.local(number).map(page);
-    let set = |hop: &HopGain| hop.pages.iter().map(|number| page(number).0).collect();
     let mut picks = Vec::with_capacity(all.len());
-    let mut reached = Vec::with_capacity(all.len());
     for pick in all {
-        let hops = pick.hops.iter();
         let runner_up = pick.runner_up.filter(|second| gain(*second).is_some());
         picks.push(PickShare {
             page: page_of_number(pick.seed.page),
             runner_up: runner_up.and_then(|second| page_of_number(second.page)),
-            hops: hops
-                .clone()
+            hops: pick
+                .hops
+                .iter()
                 .map(|hop| parts(web, hop, price, choice))
                 .collect(),
         });
-        reached.push(hops.map(set).collect());
     }
     let nothing = Reach {
         pick: None,
@@ -123,13 +122,15 @@ pub(super) fn evidence(web: &LoadedWeb, selected: &WebSelection, choice: &WebCho
             reach[at].1.pick = Some(rank);
         }
     }
+    let mut gains = web.gains_to_cache(selected, choice);
     if all.is_empty() {
-        // Without seeds, nothing records under which refresh the reach is stored.
+        // Without seeds, nothing records under which refresh these are stored.
         reach.clear();
+        gains.clear();
     }
     let pages = PageEvidence {
-        reached,
         reach,
+        gains,
         mirrored: web.mirrored.clone(),
     };
     Evidence { picks, pages }
@@ -267,30 +268,24 @@ pub(super) fn put_pick(
     Ok(changes.put_seed(refresh, rank, &seed)?)
 }
 
-/// Adds the pages that the seed of this rank is the first to reach, by hop, to `changes`.
-pub(super) fn put_reached(
-    changes: &mut Changes,
-    refresh: RefreshId,
-    rank: u32,
-    reached: &[PageSet],
-) -> Result<()> {
-    for (hop, pages) in (0..).zip(reached) {
-        if !pages.is_empty() {
-            let key = ReachedKey { refresh, rank, hop };
-            changes.put_page_set(PageSetKey::Reached(key), pages)?;
-        }
+impl PageEvidence {
+    /// Adds what is stored of pages to `changes`, under the refresh that picked the seeds.
+    pub(super) fn put(&self, changes: &mut Changes, refresh: RefreshId) -> Result<(), StoreError> {
+        put_blocks(changes, &tables::REACH, refresh, &self.reach, PageBlock)?;
+        put_gains(changes, refresh, &self.gains)
     }
-    Ok(())
 }
 
-/// Adds the reach of pages to `changes`, under the refresh that picked the seeds.
-pub(super) fn put_reach(
+/// Adds entries for pages, in the order of their ids, to `changes`, block by block.
+pub(super) fn put_blocks<T: Copy, V: Value>(
     changes: &mut Changes,
+    table: &Table<ReachKey, V>,
     refresh: RefreshId,
-    reach_of_pages: &PageReach,
+    pages: &[(PageId, T)],
+    block_of: impl Fn(Vec<(u32, T)>) -> V,
 ) -> Result<(), StoreError> {
     let block = |page: PageId| (page.site(), place(page.index()).0);
-    for of_block in reach_of_pages.chunk_by(|a, b| block(a.0) == block(b.0)) {
+    for of_block in pages.chunk_by(|a, b| block(a.0) == block(b.0)) {
         let Some((first, _)) = of_block.first() else {
             continue;
         };
@@ -301,8 +296,8 @@ pub(super) fn put_reach(
             block,
         };
         let entries = of_block.iter();
-        let entries = entries.map(|(page, reach)| (place(page.index()).1, *reach));
-        changes.put(&tables::REACH, &key, &PageBlock(entries.collect()))?;
+        let entries = entries.map(|(page, of_page)| (place(page.index()).1, *of_page));
+        changes.put(table, &key, &block_of(entries.collect()))?;
     }
     Ok(())
 }
@@ -313,11 +308,6 @@ pub(crate) fn delete_refresh(
     changes: &mut Changes,
     since: RefreshId,
 ) -> Result<(), StoreError> {
-    changes.delete_under(
-        store,
-        &tables::PAGE_SETS,
-        &PageSetKey::reached_prefix(since),
-    )?;
     changes.delete_under(store, &tables::REACH, &since.to_be_bytes())?;
-    Ok(())
+    delete_gains(store, changes, since)
 }

@@ -11,6 +11,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::gain_cache::{is_cached, link_hashes};
 use crate::engine::Result;
 use crate::engine::eligibility::{IneligiblePages, JudgedFor, PlanScope};
 use crate::engine::error::web_graph_error;
@@ -49,6 +50,8 @@ pub(super) struct LoadedWeb {
     /// PageRank of each page, or for the method oldest the days since its last fetch; empty if the plan uses neither.
     pub(super) scores: Vec<f64>,
     pub(super) rank_visits: u64,
+    /// A hash of the links of each page; empty if the gains of the plan are not cached.
+    pub(super) link_hashes: Vec<u64>,
 }
 
 /// Attributes of a page from which the parts of its value follow.
@@ -303,6 +306,8 @@ struct PageLists {
     marks: Vec<Mark>,
     /// What pages count for; `None` if all count whole.
     ages: Option<Vec<Age>>,
+    /// As [`LoadedWeb`] has them.
+    link_hashes: Vec<u64>,
 }
 
 impl PageLists {
@@ -355,6 +360,11 @@ impl PageLists {
             values_as_known,
             marks,
             ages,
+            link_hashes: if is_cached(choice) {
+                link_hashes(image, numbers)
+            } else {
+                Vec::new()
+            },
         })
     }
 
@@ -423,6 +433,7 @@ impl PageLists {
             mirrored,
             scores: Vec::new(),
             rank_visits: 0,
+            link_hashes: self.link_hashes,
         })
     }
 }

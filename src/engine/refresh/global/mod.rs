@@ -1,8 +1,8 @@
 //! Refresh over the whole web: selects seeds by the pages that a crawl reaches from them.
 //!
 //! If no batch has been ingested since the plan's previous refresh, its seeds are copied under the
-//! new number, and the sets that they reach stay stored under the refresh that picked them.
-//! Otherwise seeds are selected from scratch.
+//! new number, and the evidence stays stored under the refresh that picked them. Otherwise seeds are selected again, by gain
+//! from the gains that the previous refresh has cached (`gain_cache`), with the same result as from scratch.
 //!
 //! A plan with a budget and without hops, a fetch cost or a value of known pages first runs a grid
 //! search, and stores the result as parameters of the plan.
@@ -11,6 +11,7 @@
 //! PageRanks: each process has its share of the web, and they exchange messages ([`rounds`](crate::engine::rounds)).
 
 pub(crate) mod evidence;
+mod gain_cache;
 pub(crate) mod load;
 pub(super) mod service;
 mod share;
@@ -21,23 +22,27 @@ use crate::engine::error::PlanError;
 use crate::engine::refresh::report::ShortageReason;
 use crate::engine::refresh::run_context::RunContext;
 use crate::engine::web_graph::MirroredHosts;
-use evidence::{PageEvidence, Picked, combine, evidence, put_pick, put_reach, put_reached};
+use evidence::{PageEvidence, Picked, combine, evidence, put_pick};
+pub(super) use gain_cache::delete_gains;
+use gain_cache::is_cached;
 use load::LoadedWeb;
 use seedbank_algorithms::cover::Stop;
-use seedbank_algorithms::cover::global::{Setting, Tuning, WebChoice, WebSelection, select};
+use seedbank_algorithms::cover::global::{Setting, Tuning, WebChoice, WebSelection, select_from};
 use seedbank_algorithms::page::PageId;
 use seedbank_store::records::{RefreshId, SeedEvidence, SeedRecord};
 use seedbank_store::{Changes, Store, tables};
 use share::can_be_shared;
 use web_job::{SelectedByAll, WebJob, select_in_all};
 
-/// Seeds of a plan over the web, to be stored. Memory: the pages that seeds reach, a few bits per
-/// page, and some 50 bytes for each reached page and each candidate.
+/// Seeds of a plan over the web, to be stored. Memory: some 50 bytes for each reached page and each candidate, and 40 for each
+/// crawled page.
 pub(crate) struct WebRun {
     seeds: Seeds,
     pub(crate) page_visits: u64,
     /// Whether the seeds were selected from scratch.
     pub(crate) cold: bool,
+    /// The number of candidates that were searched, and of all, if they were selected by gain.
+    pub(crate) searched: Option<(u64, u64)>,
     /// Why the selection ended; `None` if the seeds are reused.
     stop: Option<Stop>,
     /// The chosen setting, and all results of the search for one; `None` if the plan had one.
@@ -57,25 +62,32 @@ enum Seeds {
     },
 }
 
-/// Selects over the web. `reusable` is the plan's previous refresh if it had the same parameters
-/// and ran on the same state.
+/// Selects over the web. `previous` is the plan's previous refresh if it had the same parameters, and `is_same_state` whether it
+/// ran on the same state.
 pub(crate) fn run(
     context: RunContext<'_, WebChoice>,
-    reusable: Option<RefreshId>,
+    previous: Option<RefreshId>,
+    is_same_state: bool,
 ) -> Result<WebRun> {
-    if let Some(refresh) = reusable {
-        let seeds = seeds(context.store, refresh)?;
+    let store = context.store;
+    if let Some(refresh) = previous.filter(|_| is_same_state) {
+        let seeds = seeds(store, refresh)?;
         // Without seeds, nothing records which refresh selected them, so the selection runs again.
         if !seeds.is_empty() {
             return Ok(WebRun {
                 seeds: Seeds::Reused(seeds),
                 page_visits: 0,
                 cold: false,
+                searched: None,
                 tuning: None,
                 stop: None,
             });
         }
     }
+    let cached = match previous.filter(|_| is_cached(context.plan)) {
+        Some(refresh) => picked_by(store, refresh)?,
+        None => None,
+    };
     let processes = context.processes.filter(|_| can_be_shared(context.plan));
     if let Some(processes) = processes {
         let SelectedByAll {
@@ -83,12 +95,20 @@ pub(crate) fn run(
             picked,
             pages,
             job,
-        } = select_in_all(context, processes)?;
+        } = select_in_all(context, processes, cached)?;
         let job = Some(job);
         return Ok(WebRun::new(selected, Seeds::New { picked, pages, job }, 0));
     }
     let mut web = LoadedWeb::load(context)?;
-    let selected = select(&mut web.graph, context.plan, &web.scores, context.watch)?;
+    let gains = match cached {
+        Some(refresh) => {
+            let entries = store.scan_under(&tables::GAIN_CACHE, &refresh.to_be_bytes())?;
+            web.cached_gains(context.plan, entries)?
+        }
+        None => None,
+    };
+    let (graph, scores) = (&mut web.graph, &web.scores);
+    let selected = select_from(graph, context.plan, scores, gains, context.watch)?;
     let evidence = evidence(&web, &selected, context.plan);
     let seeds = Seeds::New {
         picked: combine(&selected, vec![evidence.picks])?,
@@ -124,13 +144,15 @@ impl WebRun {
             setting,
             tuning,
             cover,
+            searched,
             ..
         } = selected;
         Self {
             stop: Some(cover.stop),
             seeds,
             page_visits: cover.page_visits + rank_visits,
-            cold: true,
+            cold: searched.0 == searched.1,
+            searched: Some(searched).filter(|searched| searched.1 > 0),
             tuning: tuning.map(|tuning| (setting, tuning)),
         }
     }
@@ -189,30 +211,21 @@ impl WebRun {
                     changes.put_seed(refresh, rank, seed)?;
                 }
             }
-            Seeds::New { picked, pages, job } => {
+            Seeds::New { picked, pages, .. } => {
                 for (rank, picked) in (1..).zip(picked) {
                     put_pick(changes, refresh, rank, picked)?;
                 }
-                put_reach(changes, refresh, &pages.reach)?;
-                if job.is_none() {
-                    for (rank, reached) in (1..).zip(&pages.reached) {
-                        put_reached(changes, refresh, rank, reached)?;
-                    }
-                }
+                pages.put(changes, refresh)?;
             }
         }
         Ok(())
     }
 
-    /// Adds what other processes have of the evidence to `changes`, or lets them keep it for the commit of the writer
-    /// that has their parts open.
-    pub(crate) fn put_elsewhere(&self, changes: &mut Changes, refresh: RefreshId) -> Result<()> {
-        if let Seeds::New { pages, job, .. } = &self.seeds
-            && let Some(job) = job
-        {
-            job.put_reached(changes, refresh, &pages.reached)?;
-            job.put_elsewhere(refresh)?;
+    /// Lets other processes keep what they have of the evidence for the commit of the writer that has their parts open.
+    pub(crate) fn put_elsewhere(&self, refresh: RefreshId) -> Result<()> {
+        match &self.seeds {
+            Seeds::New { job: Some(job), .. } => job.put_elsewhere(refresh),
+            _ => Ok(()),
         }
-        Ok(())
     }
 }

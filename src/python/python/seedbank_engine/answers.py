@@ -431,6 +431,16 @@ class ByFetches(TypedDict):
     """Uncrawled pages are neither fetched nor counted."""
 
 
+class Candidates(TypedDict):
+    """The pages that could be picked by a plan over the web."""
+
+    searched: int
+    """Number of candidates from which pages were searched. The gains of the others before any pick are those of
+    the previous refresh."""
+    all: int
+    """Number of all candidates."""
+
+
 class CanonicalCounts(TypedDict):
     """Number of pages with a canonical link, by what it says of the contents of both pages."""
 
@@ -940,6 +950,8 @@ class DryRun(TypedDict):
     """Always true: nothing was stored."""
     seed_list: list[Seed]
     """Seeds that the refresh would store, best first."""
+    candidates: NotRequired[Candidates]
+    """Over the web by gain: how many candidates were searched; absent if the previous list was taken over."""
     costs: NotRequired[list[RecomputedCores]]
     """By cores, on request: why cores were recomputed."""
     crawled_since_tuned: NotRequired[float]
@@ -3135,6 +3147,8 @@ class RefreshReport(TypedDict):
     """Peak memory of the process so far, in bytes; `null` if the system does not report it."""
     pruned: list[int]
     """Older refreshes of the plan that this refresh deleted."""
+    candidates: NotRequired[Candidates]
+    """Over the web by gain: how many candidates were searched; absent if the previous list was taken over."""
     costs: NotRequired[list[RecomputedCores]]
     """By cores, on request: why cores were recomputed."""
     crawled_since_tuned: NotRequired[float]

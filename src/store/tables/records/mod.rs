@@ -4,6 +4,7 @@ pub mod aliases;
 pub mod component_cache;
 pub mod evidence;
 pub(crate) mod fetches;
+pub mod gain_cache;
 pub(crate) mod lineage;
 pub mod links;
 pub(crate) mod page;

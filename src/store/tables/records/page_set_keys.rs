@@ -14,8 +14,6 @@ pub enum PageSetKey {
     Covered(CoveredKey),
     /// Pages whose state, spam mark or row a batch changed; never empty.
     History(u32),
-    /// Pages that a seed of a plan over the web is the first to reach.
-    Reached(ReachedKey),
     /// Blocks of page evidence that a refresh wrote. Each is a page with the number of the block as its
     /// index; never empty.
     EvidenceBlocks(u32),
@@ -35,25 +33,7 @@ pub struct CoveredKey {
     pub hop: u32,
 }
 
-/// The key of the pages at one distance from a seed over the web that the seed is the first to reach;
-/// the set is never empty.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct ReachedKey {
-    /// The refresh that selected the seed.
-    pub refresh: u32,
-    /// The rank of the seed.
-    pub rank: u32,
-    /// The distance from the seed, in links.
-    pub hop: u32,
-}
-
 impl PageSetKey {
-    /// Returns the prefix of the sets that the seeds of a refresh over the web reach.
-    #[must_use]
-    pub fn reached_prefix(refresh: u32) -> Vec<u8> {
-        [&[REACHED][..], &refresh.bytes()].concat()
-    }
-
     /// Returns the prefix of the sets that the seeds of a site cover, by the refresh that selected them.
     #[must_use]
     pub fn covered_prefix(refresh: u32, site: SiteId) -> Vec<u8> {
@@ -67,7 +47,6 @@ const REMOVED: u8 = 1;
 const COVERED: u8 = 2;
 const HISTORY: u8 = 3;
 const EVIDENCE_BLOCKS: u8 = 4;
-const REACHED: u8 = 5;
 
 impl Key for PageSetKey {
     fn put(&self, out: &mut Vec<u8>) {
@@ -80,7 +59,6 @@ impl Key for PageSetKey {
             ),
             Self::History(batch) => (HISTORY, batch.bytes()),
             Self::EvidenceBlocks(refresh) => (EVIDENCE_BLOCKS, refresh.bytes()),
-            Self::Reached(key) => (REACHED, ((key.refresh, key.rank), key.hop).bytes()),
         };
         out.push(kind);
         out.extend_from_slice(&rest);
@@ -92,10 +70,6 @@ impl Key for PageSetKey {
             REMOVED => u32::take(rest).map(Self::Removed),
             HISTORY => u32::take(rest).map(Self::History),
             EVIDENCE_BLOCKS => u32::take(rest).map(Self::EvidenceBlocks),
-            REACHED => {
-                let ((refresh, rank), hop) = Key::take(rest)?;
-                Some(Self::Reached(ReachedKey { refresh, rank, hop }))
-            }
             COVERED => {
                 let ((refresh, site), (pick, hop)) = Key::take(rest)?;
                 Some(Self::Covered(CoveredKey {

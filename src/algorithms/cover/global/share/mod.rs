@@ -144,6 +144,26 @@ impl WebShare {
         Ok(pages)
     }
 
+    /// Tells other processes that something holds for pages of this one. Returns the ghosts for which their owners say so.
+    pub(super) fn tell_mirrors(&self, pages: &[u32]) -> Result<Vec<u32>, Interrupted> {
+        let mut messages = vec![Encoder::default(); self.communicator.processes()];
+        for mirror in pages.iter().flat_map(|&page| self.places.list(page)) {
+            let (process, place) = self.mirror(*mirror);
+            messages[process].number(place.into());
+        }
+        let messages = messages.into_iter().map(|message| message.0).collect();
+        let mut ghosts = Vec::new();
+        for (process, message) in self.communicator.all_to_all(messages)?.iter().enumerate() {
+            let mut message = Decoder(message);
+            while !message.0.is_empty() {
+                let place = message.index();
+                let ghost = place.and_then(|place| self.ghost_of(process, place));
+                ghosts.push(ghost.ok_or_else(|| self.malformed())?);
+            }
+        }
+        Ok(ghosts)
+    }
+
     /// Returns the ranks of some pages, in ascending order, among those that the other processes have given.
     ///
     /// Memory: a bit for each page of the web while it runs.
