@@ -36,7 +36,7 @@ impl Revisits {
     /// Finds the period of a plan with this number of crawled pages, after crawls that ended at these times.
     pub(super) fn of_times(choice: &WebChoice, crawled: u64, times: &[u64]) -> Self {
         let now = times.last().copied().unwrap_or(0);
-        let span = now - times.first().copied().unwrap_or(now);
+        let span = now.saturating_sub(times.first().copied().unwrap_or(now));
         let period = choice.revisit;
         let period = period.period(crawled, choice.budget, pause(times), span);
         Self {
