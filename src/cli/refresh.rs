@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::BoolishValueParser;
 
-use super::failure::CliError;
+use super::failure::{CliError, for_shell};
 use super::output::MetricsArgs;
 use super::parameter_flags::{ParameterFlags, Selection};
 use super::session::{Outcome, Session};
@@ -170,10 +170,7 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
     // The refresh is stored, so an error of the metrics file is reported after it.
     let written = args.metrics.write(&bank);
     if report.plan_changed {
-        session.note(format_args!(
-            "the parameters of plan {} have been replaced",
-            report.view.plan
-        ));
+        session.note(changes_text(&report, request.replace));
     }
     warn(&report, args.judge, session);
     let verbose = args.explain_cost || session.is_verbose();
@@ -189,6 +186,45 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
         return Ok(Outcome::Nothing);
     }
     Ok(Outcome::Done)
+}
+
+/// Formats which parameters of a plan have changed, and the command that takes the change back.
+fn changes_text(report: &RefreshReport, is_replaced: bool) -> String {
+    let plan = &report.view.plan;
+    let flag = |name: &str, value: &str| match value {
+        "true" => format!("--{name}"),
+        value => format!("--{name} {}", for_shell(value)),
+    };
+    if is_replaced || report.changes.is_empty() {
+        return format!("the parameters of plan {plan} have been replaced");
+    }
+    let changes = report.changes.iter().map(|of| {
+        let before = of.before.as_deref().unwrap_or("none");
+        match &of.now {
+            Some(now) => format!("{} (before: {before})", flag(&of.parameter, now)),
+            None => format!("no --{} (before: {before})", of.parameter),
+        }
+    });
+    let mut text = format!(
+        "plan {plan} has {} now",
+        changes.collect::<Vec<_>>().join(", ")
+    );
+    let back = report.changes.iter().map(|of| {
+        let before = of.before.as_deref().filter(|_| of.now.is_some());
+        before.map(|before| flag(&of.parameter, before))
+    });
+    if let Some(back) = back.collect::<Option<Vec<_>>>() {
+        let of_plan = if plan == "default" {
+            String::new()
+        } else {
+            format!(" --plan {plan}")
+        };
+        text += &format!(
+            "; `refresh BANK{of_plan} {}` takes that back",
+            back.join(" ")
+        );
+    }
+    text
 }
 
 /// Prints the result of a dry run.

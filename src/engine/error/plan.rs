@@ -35,6 +35,18 @@ pub enum PlanError {
         /// The methods that have these parameters.
         family: Family,
     },
+    /// A number of a stored plan that is changed by a factor of at least ten without `replace`.
+    #[error(
+        "`{parameter}` is {before} in the stored plan, and {now} differs by a factor of ten or more; if that is meant, replace the plan with `--replace` and all of its parameters"
+    )]
+    TenTimes {
+        /// The parameter.
+        parameter: &'static str,
+        /// The value in the stored plan.
+        before: u64,
+        /// The given value.
+        now: u64,
+    },
     /// `new-members` without `core-size`.
     #[error("`new-members` requires `core-size`")]
     NoCoreSize,

@@ -38,6 +38,7 @@ pub use seedbank_algorithms::cover::{
 pub use seedbank_algorithms::cover::{Due, Revisit};
 pub use seedbank_algorithms::crawl_limits::{Amount, BadCrawlLimits, CrawlLimits, Crawls, Enter};
 
+use std::collections::BTreeSet;
 use std::mem;
 use std::path::Path;
 
@@ -199,6 +200,17 @@ impl CorePlan {
         other.succeed = self.succeed;
         other == *self
     }
+}
+
+/// A parameter that has another value than before.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct ParameterChange {
+    /// The name, as in plan files.
+    pub parameter: String,
+    /// The value before, as in flags; `None` if it was not set.
+    pub before: Option<String>,
+    /// The value now; `None` if it is not set any more.
+    pub now: Option<String>,
 }
 
 impl PlanOptions {
@@ -407,6 +419,47 @@ impl PlanOptions {
     /// parameters, so that they are tuned again. Lists are written by name.
     pub fn to_toml(&self) -> Result<String> {
         let failed = |_| EngineError::Internal("a plan cannot be written as TOML");
+        toml::to_string(&self.table()?).map_err(failed)
+    }
+
+    /// Returns the parameters that another plan sets to other values, tuned ones apart.
+    pub(crate) fn changes(&self, to: &Self) -> Result<Vec<ParameterChange>> {
+        let text = |value: &toml::Value| match value {
+            toml::Value::String(text) => text.clone(),
+            value => value.to_string(),
+        };
+        let (before, now) = (self.table()?, to.table()?);
+        let names: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
+        let changes = names.into_iter().map(|name| ParameterChange {
+            parameter: name.clone(),
+            before: before.get(name).map(text),
+            now: now.get(name).map(text),
+        });
+        Ok(changes.filter(|of| of.before != of.now).collect())
+    }
+
+    /// Fails if a number of seeds or fetches is at least ten times as large or as small as in these options, as after a typing
+    /// error.
+    pub(crate) fn check_changes(&self, given: &Self) -> Result<(), PlanError> {
+        let seeds = (self.seeds.map(u64::from), given.seeds.map(u64::from));
+        for (parameter, (before, now)) in
+            [("seeds", seeds), ("budget", (self.budget, given.budget))]
+        {
+            if let (Some(before), Some(now)) = (before, now)
+                && before.min(now).saturating_mul(10) <= before.max(now)
+            {
+                return Err(PlanError::TenTimes {
+                    parameter,
+                    before,
+                    now,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn table(&self) -> Result<toml::Table> {
+        let failed = |_| EngineError::Internal("a plan cannot be written as TOML");
         let mut table = toml::Table::try_from(self.without_tuning()).map_err(failed)?;
         // A plan file contains the names of lists.
         for (_, value) in &mut table {
@@ -414,7 +467,7 @@ impl PlanOptions {
                 *value = name;
             }
         }
-        toml::to_string(&table).map_err(failed)
+        Ok(table)
     }
 
     /// Returns the options without tuned parameters and without the verdict.

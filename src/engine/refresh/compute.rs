@@ -80,6 +80,7 @@ pub(super) fn run(
         })?
     } else {
         check_same_kind(&given, &base)?;
+        base.check_changes(&given)?;
         let mut stored = base.clone();
         // Tuned values are dropped, unless the request gives them itself.
         if request.tune {
@@ -116,8 +117,14 @@ pub(super) fn run(
     let plan_changed = stored.is_some() && (base.resolve().ok() != Some(resolved) || !same_policy);
     let is_new = stored.is_none();
     let previous = stored.map(|stored| stored.last_refresh);
+    let changes = if plan_changed {
+        base.changes(&options)?
+    } else {
+        Vec::new()
+    };
     let mut report = RefreshReport::begun(plan, options, reader.counters()?.batch);
     report.plan_changed = plan_changed;
+    report.changes = changes;
     report.default_budget = default_budget;
     report.crawled_since_tuned = crawled_since_tuned;
     let has_policy = policy != Policy::default() || rules.pages.documents() > 0;

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::RecomputedCores;
 use super::churn_limit::ListChanges;
 use crate::engine::error::PlanError;
-use crate::engine::plan::{HeldOutVerdict, Method, NAME_PATTERN, PlanOptions, TuningRecord};
+use crate::engine::plan::{
+    HeldOutVerdict, Method, NAME_PATTERN, ParameterChange, PlanOptions, TuningRecord,
+};
 use crate::engine::policy::{RejectedPin, RejectionReason};
 use crate::engine::repeated_content::RepeatedContent;
 use crate::engine::web_graph::MirroredHosts;
@@ -30,6 +32,9 @@ pub struct RefreshReport {
     pub method: Method,
     /// Whether the plan had other parameters in its previous refresh.
     pub plan_changed: bool,
+    /// The parameters that had other values in the previous refresh, those of lists by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ParameterChange>,
     /// By cores: number of weakly connected components of the graph. By cover: 0.
     pub components: u32,
     /// By cores: number of components whose pages and links are the same as in the previous

@@ -14,12 +14,12 @@ use super::params::WebChoice;
 use super::picks::WebCover;
 use crate::watch::{Interrupted, Watch};
 
-/// Picks by a baseline. `scores` has those of the methods pagerank and oldest.
+/// Picks by a baseline. `by_page` has the scores of the methods pagerank and oldest.
 pub(super) fn baseline(
     graph: &WebGraph,
     choice: &WebChoice,
     hops: u32,
-    scores: &[f64],
+    by_page: &[f64],
     watch: &dyn Watch,
 ) -> Result<WebCover, Interrupted> {
     let candidates = graph.candidates();
@@ -33,7 +33,7 @@ pub(super) fn baseline(
         candidates.len()
     };
     let count = crate::graph::number(candidates.len());
-    let score = |page: u32| scores.get(page as usize).copied().unwrap_or(0.0);
+    let score = |page: u32| by_page.get(page as usize).copied().unwrap_or(0.0);
     // Indexes of candidates, which are in URL order.
     let mut order: Vec<u32> = match choice.method {
         // On a site, its name is part of the seed of the stream; the web has none.

@@ -959,6 +959,9 @@ class DryRun(TypedDict):
     shrunk by half. The plan was tuned again for that reason, unless `no-tune` forbids it."""
     default_budget: NotRequired[DefaultBudget]
     """The budget that the plan got because none was given."""
+    mirrored: NotRequired[list[MirroredHosts]]
+    """Of a plan in which contents count once: hosts that have the same pages, at most 20 pairs, those with most
+    equal contents first."""
     not_compared: NotRequired[int]
     """The number of pages of a cluster bank whose new list was not compared with baselines, because one process
     is not to load all of them; `null` otherwise."""
@@ -2251,6 +2254,21 @@ class MethodsEvaluation(TypedDict):
     """The best plan for each number of seeds and fetches at which it gathers any value."""
 
 
+class MirroredHosts(TypedDict):
+    """Two mirrored hosts."""
+
+    host: str
+    """The first host by URL: scheme, host and port."""
+    mirror: str
+    """The other host."""
+    equal: int
+    """Number of different contents that both have on the same path."""
+    different: int
+    """Number of paths with different contents."""
+    taken: int
+    """Number of pages of the two that are not crawled yet and are taken for a page of the other."""
+
+
 class NewPages(TypedDict):
     """New pages of a crawl: URLs that the bank did not know when the list was chosen."""
 
@@ -3156,6 +3174,9 @@ class RefreshReport(TypedDict):
     shrunk by half. The plan was tuned again for that reason, unless `no-tune` forbids it."""
     default_budget: NotRequired[DefaultBudget]
     """The budget that the plan got because none was given."""
+    mirrored: NotRequired[list[MirroredHosts]]
+    """Of a plan in which contents count once: hosts that have the same pages, at most 20 pairs, those with most
+    equal contents first."""
     not_compared: NotRequired[int]
     """The number of pages of a cluster bank whose new list was not compared with baselines, because one process
     is not to load all of them; `null` otherwise."""
@@ -3694,6 +3715,8 @@ class SiteFacts(TypedDict):
     """Number of examined pages whose paths repeat themselves, as those of traps do."""
     shapes: list[UrlShape]
     """The shapes of URLs of the most examined pages, at most as many as digests."""
+    mirrored: list[MirroredHosts]
+    """Hosts that have the same pages, by the examined ones: at most as many pairs as digests."""
     examined: int
     """Number of pages examined, the first in URL order."""
     complete: bool
@@ -3989,7 +4012,7 @@ class Status(TypedDict):
     """Last refused batch; `null` if no batch was refused, or if a batch with its name was accepted later."""
     repeated: NotRequired[list[RepeatedContent]]
     """Sites on which one content is on more than 20 pages, such as a page to log in; at most 20, those with the
-    most copies first."""
+    most copies first. Empty if they were not counted."""
     undo: NotRequired[Undoable]
     """Last batch if `undo` can revert it; `null` if not."""
 
