@@ -530,8 +530,8 @@ fn reuse_text(report: &RefreshReport) -> String {
         Method::Cover(_) => "site",
     };
     if let Some(of) = report.candidates.filter(|_| !view.cold) {
-        let all = counted(of.all, "candidate");
-        return format!("{} of {all} searched", thousands(of.searched));
+        let (searched, all) = (thousands(of.searched), thousands(of.all));
+        return format!("{searched} of {all} candidates searched");
     }
     if reused == 0 && is_over_web && view.parameters.tuned.is_some() && report.tuning.is_none() {
         return "setting reused, seeds selected again".to_owned();

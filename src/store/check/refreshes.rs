@@ -1099,10 +1099,8 @@ impl Walk<'_> {
         let mut sites: BTreeMap<(u32, SiteId), ReachCounts> = BTreeMap::new();
         let selected_by = over_web.selected_by();
         self.walk(&tables::REACH, |walk, key, block| {
-            let mut of_site = match selected_by.contains(&key.refresh) {
-                true => None,
-                false => Some(sites.entry((key.refresh, key.site)).or_default()),
-            };
+            let is_of_site = !selected_by.contains(&key.refresh);
+            let mut of_site = is_of_site.then(|| sites.entry((key.refresh, key.site)).or_default());
             let name = format!("refresh {}, {}, block {}", key.refresh, key.site, key.block);
             if let Some(of_site) = &mut of_site {
                 of_site.pages += block.0.len() as u64;
