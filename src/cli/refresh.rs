@@ -205,26 +205,23 @@ fn changes_text(report: &RefreshReport, is_replaced: bool) -> String {
             None => format!("no --{} (before: {before})", of.parameter),
         }
     });
-    let mut text = format!(
-        "plan {plan} has {} now",
-        changes.collect::<Vec<_>>().join(", ")
-    );
+    let changes = changes.collect::<Vec<_>>().join(", ");
     let back = report.changes.iter().map(|of| {
         let before = of.before.as_deref().filter(|_| of.now.is_some());
         before.map(|before| flag(&of.parameter, before))
     });
-    if let Some(back) = back.collect::<Option<Vec<_>>>() {
-        let of_plan = if plan == "default" {
-            String::new()
-        } else {
-            format!(" --plan {plan}")
-        };
-        text += &format!(
+    let of_plan = match plan.as_str() {
+        "default" => String::new(),
+        plan => format!(" --plan {plan}"),
+    };
+    let back = match back.collect::<Option<Vec<_>>>() {
+        Some(back) => format!(
             "; `refresh BANK{of_plan} {}` takes that back",
             back.join(" ")
-        );
-    }
-    text
+        ),
+        None => String::new(),
+    };
+    format!("plan {plan} has {changes} now{back}")
 }
 
 /// Prints the result of a dry run.

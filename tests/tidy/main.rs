@@ -62,7 +62,7 @@ fn fail_on(what: &str, found: &[String]) {
 /// The most lines of Rust: in all, in `src` without tests, and of tests. A change that needs more removes others, or raises a
 /// number here and says in its message which figure pays for it.
 const MOST_LINES: [(&str, usize); 3] = [
-    ("in all", 235_940),
+    ("in all", 238_000),
     ("in src without tests", 159_470),
     ("of tests", 76_480),
 ];

@@ -15,6 +15,7 @@ use crate::engine::web_graph::{HostPage, MirroredHosts, OfSite, largest_first};
 use crate::engine::{Bank, EngineError};
 use seedbank_algorithms::cover::Value;
 use seedbank_algorithms::fetch_status::FetchStatus;
+use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::{PageId, RowId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, SiteMode, URL_PATTERN};
@@ -363,7 +364,7 @@ impl<'a> Pages<'a> {
         let url = ingest::url(self.site, &record.local, self.mode);
         self.repeating += u64::from(ingest::is_repeating(&url));
         *self.shapes.entry(ingest::url_shape(&url)).or_default() += 1;
-        let (next, host) = (self.hosts.len() as u32, &url[..ingest::host_end(&url)]);
+        let (next, host) = (number(self.hosts.len()), &url[..ingest::host_end(&url)]);
         let host = *self.hosts.entry(host.to_owned()).or_insert(next);
         let of_host = HostPage::new(host, &url, record.digest);
         self.of_hosts.push((of_host, record.state, index));
