@@ -193,6 +193,7 @@ fn changes_text(report: &RefreshReport, is_replaced: bool) -> String {
     let plan = &report.view.plan;
     let flag = |name: &str, value: &str| match value {
         "true" => format!("--{name}"),
+        value if value.starts_with('-') => format!("--{name} {value}"),
         value => format!("--{name} {}", for_shell(value)),
     };
     if is_replaced || report.changes.is_empty() {

@@ -734,11 +734,10 @@ fn next_crawls(banks: &Banks) -> String {
             ["replayed", "closed_loop"].map(|run| number(figure(row, &format!("/{run}/found")), 0));
         [vec![name], found.to_vec()].concat()
     });
-    let verdict = answer.pointer("/closed_loop/verdict");
-    let verdict = verdict.and_then(Value::as_str).unwrap_or(ABSENT);
-    let ratio = estimate(&answer, "/closed_loop/ratio", 1.0, 2);
+    let recommended = answer.pointer("/recommended");
+    let recommended = recommended.and_then(Value::as_str).unwrap_or(ABSENT);
     format!(
-        "{}{}In the closed loop *learned* finds {ratio} times as much as the best baseline: *{verdict}*.",
+        "{}{}The list to take is *{recommended}*.",
         commands(&command.replace("$web", "friendlinks")),
         table(&["list", "replayed", "closed loop"], rows.collect())
     )

@@ -223,7 +223,7 @@ fn only_what_changed_of_the_steps_is_written() {
 
     // Fewer cores have fewer steps; an exact refresh has none.
     let fewer = PlanOptions {
-        seeds: Some(3),
+        seeds: Some(5),
         ..within("1")
     };
     let fewer = bank.refresh("near", &fewer, false).view;

@@ -564,6 +564,10 @@ pub(super) fn plan(error: &PlanError) -> Option<String> {
         PlanError::NotReplaced(parameter) => format!(
             "the plan has another --{parameter}; use --replace to replace all parameters of the plan by those given, or --plan NAME for another plan"
         ),
+        PlanError::TenTimes { .. } => format!(
+            "{}; use --replace with all of its parameters",
+            names_as_flags(&error.to_string())
+        ),
         PlanError::OutOfRange { .. }
         | PlanError::NoCoreSize
         | PlanError::TwoRules

@@ -192,6 +192,12 @@ impl Numbering {
         })
     }
 
+    /// Returns the number of a slot; `None` if the page is not included, or taken for another one.
+    pub(super) fn own_number(&self, slot: u32) -> Option<u32> {
+        self.number(slot)
+            .filter(|_| !self.taken_for.contains_key(&slot))
+    }
+
     /// Returns the page whose number a slot has: another one if the page is taken for that.
     pub(super) fn page(&self, image: &GraphImage, slot: u32) -> PageId {
         let twin = self.taken_for.get(&slot).copied();
@@ -418,15 +424,11 @@ pub(super) fn pagerank_of(
 ) -> Result<(Vec<f64>, u64)> {
     watch.stage("rank the whole graph", None);
     // The order of the sums is that of sites and URLs, as for all pages.
-    let number = |slot: u32| {
-        let page = pages.number(slot);
-        page.filter(|&page| pages.slots.get(page as usize) == Some(&slot))
-    };
-    let by_site = Numbering::by_site(image, |slot| number(slot).is_some())?;
+    let by_site = Numbering::by_site(image, |slot| pages.own_number(slot).is_some())?;
     let (scores, visits) = pagerank(&by_site.page_graph(image)?, watch)?;
     let mut ranks = vec![0.0; scores.len()];
     for (&slot, score) in by_site.slots.iter().zip(scores) {
-        if let Some(page) = number(slot) {
+        if let Some(page) = pages.own_number(slot) {
             ranks[page as usize] = score;
         }
     }

@@ -430,7 +430,7 @@ pub(in crate::engine) fn numbers_in_web(
     let order = image.order();
     let hosts = image.runs_by_url().into_iter().map(|run| {
         let of_run = order[run.range()].iter();
-        let pages = of_run.filter(|slot| numbers.number(**slot).is_some());
+        let pages = of_run.filter(|slot| numbers.own_number(**slot).is_some());
         let pages = number(pages.count());
         let prefix = run.prefix().to_owned();
         Host { prefix, pages }

@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use seedbank::engine::plan::{CoverMethod, Method, Slack};
+use seedbank::engine::plan::{CoverMethod, Method, Scope, Slack};
 use seedbank::engine::{Bank, IngestRequest, PlanOptions, RefreshRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank_algorithms::page::{PageId, SiteId};
@@ -94,11 +94,18 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
             ..IngestRequest::default()
         };
         bank.ingest(&request).unwrap();
-        for method in [Method::Cores, Method::Cover(CoverMethod::Greedy)] {
+        let greedy = Method::Cover(CoverMethod::Greedy);
+        let plans = [
+            ("cores", Method::Cores, None),
+            ("sites", greedy, None),
+            ("web", greedy, Some(Scope::Web)),
+        ];
+        for (plan, method, scope) in plans {
             let request = RefreshRequest {
-                plan: Some(method.name().to_owned()),
+                plan: Some(plan.to_owned()),
                 options: PlanOptions {
                     method: Some(method),
+                    scope,
                     within: (method == Method::Cores).then_some(Slack::EXACT),
                     ..PlanOptions::default()
                 },

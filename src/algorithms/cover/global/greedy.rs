@@ -15,15 +15,13 @@ use super::super::argmax_search::{Key, TopTwo};
 use super::super::bfs_ball::BallSearch;
 use super::super::pick::{HopGain, Pick, Scored, Stop};
 use super::constraints::RemainingCaps;
-use super::first_gains::{FirstGains, atomic};
+use super::first_gains::{FirstGains, atomic, subtract};
 use super::graph::WebGraph;
 use super::picks::WebCover;
-use super::search_pool::{BatchSearch, MIN_BATCHED_HOPS, SearchPool};
+use super::search_pool::SearchPool;
 use super::share::levels::ShareLevels;
 use super::share::offer::Offer;
 use super::share::standing::Standing;
-use super::share::subtract::subtract as subtract_in_all;
-use crate::graph::multi_source_bfs::{BidirectionalLinks, SourceValues};
 use crate::watch::{Interrupted, Watch};
 use rayon::prelude::*;
 
@@ -412,50 +410,4 @@ impl Run<'_> {
         let from = (&pages[..], self.depth);
         subtract(self.graph, &self.gains, worth, from, self.pool, self.watch)
     }
-}
-
-/// Subtracts the worth of each of some pages from the gains of all pages that have it within `depth` hops. Returns the page
-/// visits of this process. In a share, all processes call this at the same time, each with pages of its own.
-pub(super) fn subtract(
-    graph: &WebGraph,
-    gains: &[AtomicI64],
-    worth: impl Fn(u32) -> i64 + Sync,
-    (pages, depth): (&[u32], u32),
-    pool: &SearchPool,
-    watch: &dyn Watch,
-) -> Result<u64, Interrupted> {
-    if let Some(share) = graph.share() {
-        let links = graph.predecessors();
-        let from = (pages, depth);
-        return subtract_in_all(share, links, worth, gains, from, pool.share(), watch);
-    }
-    if depth >= MIN_BATCHED_HOPS {
-        let links = BidirectionalLinks(graph.predecessors(), graph.successors());
-        let mut all_visits = 0;
-        let add_visits = |visits: u64| all_visits += visits;
-        let subtract = |searches: &mut BatchSearch<'_>, part: &[u32]| {
-            let values = SourceValues::new(part.iter().map(|&page| worth(page)).collect());
-            let visits = searches.run(&links, part, depth, |_, source, bits| {
-                // Sums of integers do not depend on their order.
-                gains[source as usize].fetch_sub(values.sum(bits), Ordering::Relaxed);
-            });
-            visits.last().copied().unwrap_or(0)
-        };
-        pool.in_batches(pages, watch, subtract, add_visits)?;
-        return Ok(all_visits);
-    }
-    let visits = pool.in_chunks(pages, watch, |search, part| {
-        let mut visits = 0;
-        for &page in part {
-            let worth = worth(page);
-            visits += search.levels(graph.predecessors(), page, depth, |level| {
-                for &source in level.pages {
-                    // Sums of integers do not depend on their order.
-                    gains[source as usize].fetch_sub(worth, Ordering::Relaxed);
-                }
-            });
-        }
-        visits
-    })?;
-    Ok(visits.into_iter().sum())
 }

@@ -409,8 +409,8 @@ impl BankWeb {
         let numbering = Numbering::without_mirrors(&image, &read, is_live, may_be_taken)?;
         let taken_for = read.all_taken().filter_map(|slot| {
             let number = numbering.number(slot)?;
-            (numbering.slots.get(number as usize) != Some(&slot))
-                .then(|| (image.page(slot), number))
+            let is_taken = numbering.own_number(slot).is_none();
+            is_taken.then(|| (image.page(slot), number))
         });
         let taken_for = taken_for.collect();
         let ids = numbering.pages(&image);
@@ -462,7 +462,7 @@ impl BankWeb {
         for run in image.runs() {
             let mut slots = image.order()[run.range()].iter();
             let is_new = sites.last().is_none_or(|last| last.id != run.site());
-            if is_new && slots.any(|slot| pages.number(*slot).is_some()) {
+            if is_new && slots.any(|slot| pages.own_number(*slot).is_some()) {
                 let name = store.need(&tables::SITES, &run.site())?.name;
                 let id = run.site();
                 sites.push(BankSite { id, name });

@@ -3,7 +3,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::gain_cache::{delete_gains, put_gains};
 use super::load::LoadedWeb;
 use crate::engine::refresh::cover::evidence::gain;
 use crate::engine::web_graph::MirroredHosts;
@@ -12,7 +11,7 @@ use seedbank_algorithms::cover::global::{ValueBy, WebChoice, WebSelection};
 use seedbank_algorithms::cover::{HopGain, Pick};
 use seedbank_algorithms::page::PageId;
 use seedbank_store::evidence::{Covered, Reach, ReachKey};
-use seedbank_store::gain_cache::CachedGain;
+use seedbank_store::gain_cache::{CachedGain, GainBlock};
 use seedbank_store::page_blocks::{PageBlock, place};
 use seedbank_store::records::{
     HopEvidence, RefreshId, SeedEvidence, SeedRecord, WebEvidence, WebHop,
@@ -300,6 +299,24 @@ pub(super) fn put_blocks<T: Copy, V: Value>(
         changes.put(table, &key, &block_of(entries.collect()))?;
     }
     Ok(())
+}
+
+/// Adds what a selection leaves to `changes`, under the refresh that picked the seeds.
+pub(super) fn put_gains(
+    changes: &mut Changes,
+    refresh: RefreshId,
+    gains: &[(PageId, CachedGain)],
+) -> Result<(), StoreError> {
+    put_blocks(changes, &tables::GAIN_CACHE, refresh, gains, GainBlock)
+}
+
+/// Deletes what the selection of a refresh left.
+pub(in crate::engine::refresh) fn delete_gains(
+    store: &Store,
+    changes: &mut Changes,
+    since: RefreshId,
+) -> Result<(), StoreError> {
+    changes.delete_under(store, &tables::GAIN_CACHE, &since.to_be_bytes())
 }
 
 /// Deletes what is stored under the refresh that picked the seeds.

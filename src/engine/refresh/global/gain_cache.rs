@@ -10,48 +10,15 @@
 
 use rayon::prelude::*;
 
-use super::evidence::put_blocks;
-use super::load::LoadedWeb;
-use super::share::can_be_shared;
+use super::load::{LoadedWeb, half};
 use crate::engine::Result;
-use crate::engine::web_graph::Numbering;
-use seedbank_algorithms::cover::global::{CachedGains, Setting, ValueBy, WebChoice, WebSelection};
+use seedbank_algorithms::cover::global::{CachedGains, Setting, WebChoice, WebSelection};
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::PageId;
 use seedbank_store::evidence::ReachKey;
 use seedbank_store::gain_cache::{CachedGain, GainBlock};
 use seedbank_store::page_blocks::BLOCK;
-use seedbank_store::records::RefreshId;
-use seedbank_store::{Changes, Entries, GraphImage, Hash128, Store, StoreError, row_hash, tables};
-
-/// Whether the gains of a plan are cached.
-pub(super) const fn is_cached(choice: &WebChoice) -> bool {
-    can_be_shared(choice) && matches!(choice.value_by, ValueBy::Weights)
-}
-
-/// Returns a hash of the links of each page to pages of the web; 0 for pages without links. Cost: one pass over the links.
-pub(super) fn link_hashes(image: &GraphImage, numbers: &Numbering) -> Vec<u64> {
-    let hash_of = |slot: &u32| {
-        let row = image.row_of(*slot).map_or(&[][..], |row| image.row(row));
-        let targets = image.intra(*slot).iter().chain(row);
-        let targets = targets.filter(|target| numbers.number(**target).is_some());
-        // Which pages are taken for others may change.
-        let mut targets: Vec<PageId> = targets.map(|of| numbers.page(image, *of)).collect();
-        targets.sort_unstable();
-        targets.dedup();
-        if targets.is_empty() {
-            0
-        } else {
-            half(row_hash(&targets)).max(1)
-        }
-    };
-    numbers.slots.par_iter().map(hash_of).collect()
-}
-
-fn half(hash: Hash128) -> u64 {
-    hash.first_chunk()
-        .map_or(0, |half| u64::from_le_bytes(*half))
-}
+use seedbank_store::{Entries, row_hash};
 
 /// The hash of what all gains depend on.
 fn terms(choice: &WebChoice, setting: Setting) -> u64 {
@@ -164,22 +131,4 @@ impl LoadedWeb {
         let all = by_id.map(|page| (self.pages[page as usize], of_page(page)));
         all.filter(|(_, of)| *of != default).collect()
     }
-}
-
-/// Adds what a selection leaves to `changes`, under the refresh that picked the seeds.
-pub(super) fn put_gains(
-    changes: &mut Changes,
-    refresh: RefreshId,
-    gains: &[(PageId, CachedGain)],
-) -> Result<(), StoreError> {
-    put_blocks(changes, &tables::GAIN_CACHE, refresh, gains, GainBlock)
-}
-
-/// Deletes what the selection of a refresh left.
-pub(in crate::engine::refresh) fn delete_gains(
-    store: &Store,
-    changes: &mut Changes,
-    since: RefreshId,
-) -> Result<(), StoreError> {
-    changes.delete_under(store, &tables::GAIN_CACHE, &since.to_be_bytes())
 }

@@ -11,7 +11,8 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::gain_cache::{is_cached, link_hashes};
+use rayon::prelude::*;
+
 use crate::engine::Result;
 use crate::engine::eligibility::{IneligiblePages, JudgedFor, PlanScope};
 use crate::engine::error::web_graph_error;
@@ -33,7 +34,7 @@ use seedbank_algorithms::page::{PageId, SiteId};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest;
 use seedbank_store::records::{Hash128, SiteRecord};
-use seedbank_store::{Entries, GraphImage, ImageLinks, Store, tables};
+use seedbank_store::{Entries, GraphImage, ImageLinks, Store, row_hash, tables};
 
 /// The most pairs of mirrored hosts that a refresh names.
 const MIRRORED: usize = 20;
@@ -444,6 +445,42 @@ fn days_since_fetch(store: &Store, image: &GraphImage, watch: &dyn Watch) -> Res
     read_records(store, image, watch, |_, _, page| {
         days_between(page.fetched, now)
     })
+}
+
+/// Whether a selection runs in all processes, each on its share of the web.
+pub(super) const fn can_be_shared(choice: &WebChoice) -> bool {
+    matches!(choice.method, Method::Greedy | Method::MaxWeight)
+        && !matches!(choice.value_by, ValueBy::Pagerank)
+}
+
+/// Whether the gains of a plan are cached.
+pub(super) const fn is_cached(choice: &WebChoice) -> bool {
+    can_be_shared(choice) && matches!(choice.value_by, ValueBy::Weights)
+}
+
+/// Returns a hash of the links of each page to pages of the web; 0 for pages without links. Cost: one pass over the links.
+fn link_hashes(image: &GraphImage, numbers: &Numbering) -> Vec<u64> {
+    let hash_of = |slot: &u32| {
+        let row = image.row_of(*slot).map_or(&[][..], |row| image.row(row));
+        let targets = image.intra(*slot).iter().chain(row);
+        let targets = targets.filter(|target| numbers.number(**target).is_some());
+        // Which pages are taken for others may change.
+        let mut targets: Vec<PageId> = targets.map(|of| numbers.page(image, *of)).collect();
+        targets.sort_unstable();
+        targets.dedup();
+        if targets.is_empty() {
+            0
+        } else {
+            half(row_hash(&targets)).max(1)
+        }
+    };
+    numbers.slots.par_iter().map(hash_of).collect()
+}
+
+/// Returns the first half of a hash.
+pub(super) fn half(hash: Hash128) -> u64 {
+    hash.first_chunk()
+        .map_or(0, |half| u64::from_le_bytes(*half))
 }
 
 /// Returns the value of a page by its own attributes, in millionths.

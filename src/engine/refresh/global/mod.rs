@@ -22,16 +22,14 @@ use crate::engine::error::PlanError;
 use crate::engine::refresh::report::ShortageReason;
 use crate::engine::refresh::run_context::RunContext;
 use crate::engine::web_graph::MirroredHosts;
+pub(super) use evidence::delete_gains;
 use evidence::{PageEvidence, Picked, combine, evidence, put_pick};
-pub(super) use gain_cache::delete_gains;
-use gain_cache::is_cached;
-use load::LoadedWeb;
+use load::{LoadedWeb, can_be_shared, is_cached};
 use seedbank_algorithms::cover::Stop;
 use seedbank_algorithms::cover::global::{Setting, Tuning, WebChoice, WebSelection, select_from};
 use seedbank_algorithms::page::PageId;
 use seedbank_store::records::{RefreshId, SeedEvidence, SeedRecord};
 use seedbank_store::{Changes, Store, tables};
-use share::can_be_shared;
 use web_job::{SelectedByAll, WebJob, select_in_all};
 
 /// Seeds of a plan over the web, to be stored. Memory: some 50 bytes for each reached page and each candidate, and 40 for each

@@ -9,16 +9,9 @@ use crate::engine::refresh::run_context::RunContext;
 use crate::engine::refresh::site_processes::SiteProcesses;
 use crate::engine::rounds::communicator::JobCommunicator;
 use crate::engine::rounds::job::Job;
-use seedbank_algorithms::cover::Method;
-use seedbank_algorithms::cover::global::{ValueBy, WebChoice, WebSelection, select_from};
+use seedbank_algorithms::cover::global::{WebChoice, WebSelection, select_from};
 use seedbank_store::records::RefreshId;
 use seedbank_store::tables;
-
-/// Whether a selection runs in all processes, each on its share of the web.
-pub(super) const fn can_be_shared(choice: &WebChoice) -> bool {
-    matches!(choice.method, Method::Greedy | Method::MaxWeight)
-        && !matches!(choice.value_by, ValueBy::Pagerank)
-}
 
 /// Selects over the web together with all other processes, each on its share. `cached` is the refresh whose gains are reused.
 /// Returns the selection and its evidence on the pages of this process. All processes call it at the same time.
