@@ -92,7 +92,7 @@ pub fn fits(name: &str, output: &Value) {
         "evaluate-coverage" => reads::<CoverageEvaluation>(output),
         "evaluate-crawl" => reads::<CrawlEvaluation>(output),
         "evaluate-distances" => reads::<DistancesEvaluation>(output),
-        "evaluate-methods" if output.get("closed_loop").is_some() => {
+        "evaluate-methods" if output.get("followed").is_some() => {
             reads::<NextEvaluation>(output);
         }
         "evaluate-methods" => reads::<MethodsEvaluation>(output),

@@ -33,13 +33,13 @@ pub(super) fn baseline(
         candidates.len()
     };
     let count = crate::graph::number(candidates.len());
-    let score = |page: u32| by_page.get(page as usize).copied().unwrap_or(0.0);
+    let of_page = |page: u32| by_page.get(page as usize).copied().unwrap_or(0.0);
     // Indexes of candidates, which are in URL order.
     let mut order: Vec<u32> = match choice.method {
         // On a site, its name is part of the seed of the stream; the web has none.
         Method::Random => baselines::random_order("", choice.rng_seed, count, drawn),
         Method::Pagerank => {
-            let scores: Vec<f64> = candidates.iter().map(|&page| score(page)).collect();
+            let scores: Vec<f64> = candidates.iter().map(|&page| of_page(page)).collect();
             baselines::order_by_score(&scores, drawn.saturating_add(1))
         }
         method => {
@@ -47,7 +47,7 @@ pub(super) fn baseline(
             let degree = |at: u32| graph.out_degree(candidates[at as usize]);
             order.sort_by_key(|&at| Reverse(degree(at)));
             if method == Method::Oldest {
-                let days = |at: u32| score(candidates[at as usize]);
+                let days = |at: u32| of_page(candidates[at as usize]);
                 order.sort_by(|&one, &other| days(other).total_cmp(&days(one)));
             }
             order
@@ -60,8 +60,8 @@ pub(super) fn baseline(
         page,
         score: match choice.method {
             Method::Random => Score::Drawn,
-            Method::Pagerank => Score::Pagerank(score(page)),
-            Method::Oldest => Score::Days(score(page)),
+            Method::Pagerank => Score::Pagerank(of_page(page)),
+            Method::Oldest => Score::Days(of_page(page)),
             _ => Score::OutDegree(graph.out_degree(page)),
         },
     };

@@ -41,7 +41,7 @@ Change = Literal["gained", "lost", "moved", "kept"]
 """Change of a seed between two lists."""
 
 
-CoverMethod = Literal["random", "pagerank", "out-degree", "max-out", "max-weight", "max-scc", "root-scc", "greedy"]
+CoverMethod = Literal["random", "pagerank", "out-degree", "oldest", "max-out", "max-weight", "max-scc", "root-scc", "greedy"]
 """The method that picks the pages of a site."""
 
 
@@ -55,6 +55,10 @@ Covered = Literal["zero", "remove"]
 
 Division = Literal["parts", "processes"]
 """What the sites of a cluster bank are divided among."""
+
+
+Due = Literal["not", "half", "whole"]
+"""The part of its value that a page counts for."""
 
 
 Duplicates = Literal["once", "each"]
@@ -87,14 +91,6 @@ ListKind = Literal["plan", "given", "baseline"]
 
 Measure = Literal["crawled", "contents", "discovered", "pagerank"]
 """The figure by which seed lists are compared."""
-
-
-NextList = Literal["learned", "coverage", "out-degree", "oldest", "out-degree-days", "in-degree", "pagerank", "random"]
-"""A list that is chosen for the next crawls."""
-
-
-NextVerdict = Literal["better", "worse", "undecided"]
-"""Whether learned values find more."""
 
 
 NotAdded = Literal["too-few-links", "max-hubs", "core-size", "growth-ended"]
@@ -134,7 +130,7 @@ RefusalReason = Literal["loss", "bad-records", "empty-snapshot", "unreadable-inp
 """Why a batch was refused."""
 
 
-RejectionReason = Literal["max-per-site", "max-per-domain", "exclude", "only", "exclude-from-graph", "min-quality", "max-failures", "rest", "min-hubs", "min-authorities", "min-hub-sites", "max-changes", "document"]
+RejectionReason = Literal["max-per-site", "max-per-domain", "exclude", "only", "exclude-from-graph", "min-quality", "max-failures", "min-hubs", "min-authorities", "min-hub-sites", "max-changes", "document"]
 """Why a page that a method selected is not a seed."""
 
 
@@ -1026,6 +1022,9 @@ class ExplanationCoresCoreMember(TypedDict):
     """Seed of the core with its hub score; if it gives none, the hub that would be its seed."""
     policy: NotRequired[PolicyVerdict]
     """Verdict of the plan's policies; absent if none affects the page."""
+    revisit: NotRequired[RevisitView]
+    """What the page counts for by the time since its last fetch; absent if the plan has no `revisit`, if the page
+    is not crawled, and if a batch followed the refresh."""
 
 
 class ExplanationCoresCoreSeed(TypedDict):
@@ -1070,6 +1069,9 @@ class ExplanationCoresCoreSeed(TypedDict):
     has the field only if it is `true`."""
     policy: NotRequired[PolicyVerdict]
     """Verdict of the plan's policies; absent if none affects the page."""
+    revisit: NotRequired[RevisitView]
+    """What the page counts for by the time since its last fetch; absent if the plan has no `revisit`, if the page
+    is not crawled, and if a batch followed the refresh."""
 
 
 class ExplanationCoresNearCore(TypedDict):
@@ -1113,6 +1115,9 @@ class ExplanationCoresNearCore(TypedDict):
     """Row sums of the page."""
     policy: NotRequired[PolicyVerdict]
     """Verdict of the plan's policies; absent if none affects the page."""
+    revisit: NotRequired[RevisitView]
+    """What the page counts for by the time since its last fetch; absent if the plan has no `revisit`, if the page
+    is not crawled, and if a batch followed the refresh."""
 
 
 class ExplanationCoresNoCore(TypedDict):
@@ -1147,6 +1152,9 @@ class ExplanationCoresNoCore(TypedDict):
     """Whether one of the row sums reaches `last_lambda`. If so, the row sums alone do not rule the page out."""
     policy: NotRequired[PolicyVerdict]
     """Verdict of the plan's policies; absent if none affects the page."""
+    revisit: NotRequired[RevisitView]
+    """What the page counts for by the time since its last fetch; absent if the plan has no `revisit`, if the page
+    is not crawled, and if a batch followed the refresh."""
 
 
 class ExplanationCoresNoInterSiteLinks(TypedDict):
@@ -1174,6 +1182,9 @@ class ExplanationCoresNoInterSiteLinks(TypedDict):
     """Whether it has inter-site links, but the pages at all their other ends were ineligible."""
     policy: NotRequired[PolicyVerdict]
     """Verdict of the plan's policies; absent if none affects the page."""
+    revisit: NotRequired[RevisitView]
+    """What the page counts for by the time since its last fetch; absent if the plan has no `revisit`, if the page
+    is not crawled, and if a batch followed the refresh."""
 
 
 class ExplanationCoverSeed(TypedDict):
@@ -1220,6 +1231,9 @@ class ExplanationCoverSeed(TypedDict):
     has the field only if it is `true`."""
     policy: NotRequired[PolicyVerdict]
     """Verdict of the plan's policies; absent if none affects the page."""
+    revisit: NotRequired[RevisitView]
+    """What the page counts for by the time since its last fetch; absent if the plan has no `revisit`, if the page
+    is not crawled, and if a batch followed the refresh."""
 
 
 class ExplanationCovered(TypedDict):
@@ -1249,6 +1263,9 @@ class ExplanationCovered(TypedDict):
     """Distance from that seed, in links."""
     policy: NotRequired[PolicyVerdict]
     """Verdict of the plan's policies; absent if none affects the page."""
+    revisit: NotRequired[RevisitView]
+    """What the page counts for by the time since its last fetch; absent if the plan has no `revisit`, if the page
+    is not crawled, and if a batch followed the refresh."""
 
 
 class ExplanationIneligible(TypedDict):
@@ -1276,6 +1293,9 @@ class ExplanationIneligible(TypedDict):
     """Why it was not eligible."""
     policy: NotRequired[PolicyVerdict]
     """Verdict of the plan's policies; absent if none affects the page."""
+    revisit: NotRequired[RevisitView]
+    """What the page counts for by the time since its last fetch; absent if the plan has no `revisit`, if the page
+    is not crawled, and if a batch followed the refresh."""
 
 
 class ExplanationNoSeats(TypedDict):
@@ -1303,6 +1323,9 @@ class ExplanationNoSeats(TypedDict):
     """Number of crawled pages of the site when the refresh ran."""
     policy: NotRequired[PolicyVerdict]
     """Verdict of the plan's policies; absent if none affects the page."""
+    revisit: NotRequired[RevisitView]
+    """What the page counts for by the time since its last fetch; absent if the plan has no `revisit`, if the page
+    is not crawled, and if a batch followed the refresh."""
 
 
 class ExplanationNotYetKnown(TypedDict):
@@ -1328,6 +1351,9 @@ class ExplanationNotYetKnown(TypedDict):
     """Not known to the bank when the refresh ran."""
     policy: NotRequired[PolicyVerdict]
     """Verdict of the plan's policies; absent if none affects the page."""
+    revisit: NotRequired[RevisitView]
+    """What the page counts for by the time since its last fetch; absent if the plan has no `revisit`, if the page
+    is not crawled, and if a batch followed the refresh."""
 
 
 class ExplanationReached(TypedDict):
@@ -1357,6 +1383,9 @@ class ExplanationReached(TypedDict):
     """Distance from that seed, in links."""
     policy: NotRequired[PolicyVerdict]
     """Verdict of the plan's policies; absent if none affects the page."""
+    revisit: NotRequired[RevisitView]
+    """What the page counts for by the time since its last fetch; absent if the plan has no `revisit`, if the page
+    is not crawled, and if a batch followed the refresh."""
 
 
 class ExplanationRepresented(TypedDict):
@@ -1384,6 +1413,9 @@ class ExplanationRepresented(TypedDict):
     """URL of the page that counts."""
     policy: NotRequired[PolicyVerdict]
     """Verdict of the plan's policies; absent if none affects the page."""
+    revisit: NotRequired[RevisitView]
+    """What the page counts for by the time since its last fetch; absent if the plan has no `revisit`, if the page
+    is not crawled, and if a batch followed the refresh."""
 
 
 class ExplanationUncovered(TypedDict):
@@ -1421,6 +1453,9 @@ class ExplanationUncovered(TypedDict):
     """Why the site has no more seeds."""
     policy: NotRequired[PolicyVerdict]
     """Verdict of the plan's policies; absent if none affects the page."""
+    revisit: NotRequired[RevisitView]
+    """What the page counts for by the time since its last fetch; absent if the plan has no `revisit`, if the page
+    is not crawled, and if a batch followed the refresh."""
 
 
 class ExplanationUnreached(TypedDict):
@@ -1456,6 +1491,9 @@ class ExplanationUnreached(TypedDict):
     """Hops, fetch cost and budget of the plan."""
     policy: NotRequired[PolicyVerdict]
     """Verdict of the plan's policies; absent if none affects the page."""
+    revisit: NotRequired[RevisitView]
+    """What the page counts for by the time since its last fetch; absent if the plan has no `revisit`, if the page
+    is not crawled, and if a batch followed the refresh."""
 
 
 class ExplanationWebSeed(TypedDict):
@@ -1500,6 +1538,9 @@ class ExplanationWebSeed(TypedDict):
     has the field only if it is `true`."""
     policy: NotRequired[PolicyVerdict]
     """Verdict of the plan's policies; absent if none affects the page."""
+    revisit: NotRequired[RevisitView]
+    """What the page counts for by the time since its last fetch; absent if the plan has no `revisit`, if the page
+    is not crawled, and if a batch followed the refresh."""
 
 
 class FailingPages(TypedDict):
@@ -2278,36 +2319,15 @@ class NewPages(TypedDict):
     """Those that were fetched."""
 
 
-class NextComparison(TypedDict):
-    """A comparison of the learned list with the baseline that found the most in hindsight, by pages found."""
-
-    baseline: NextList
-    """The baseline."""
-    days: int
-    """Number of days."""
-    won: int
-    """Days on which the learned list found more."""
-    ratio: Union[Estimate, None]
-    """Ratio of the means, with its standard error; `null` if the baseline found nothing."""
-    day_ratio: Union[float, None]
-    """Geometric mean of the ratios of days, each with half a page added to both; `null` without days."""
-    log_day_ratio: Union[Estimate, None]
-    """The logarithm of `day_ratio`, with its standard error over the days; `null` without days."""
-    largest_day: float
-    """The share of the pages found by the learned list that it found on its best day, from 0 to 1."""
-    verdict: NextVerdict
-    """What follows."""
-
-
 class NextEvaluation(TypedDict):
     state: StateView
     """The state."""
+    plan: Union[str, None]
+    """The plan; `null` if lists are compared with those of a new plan."""
     seeds: int
     """Number of seeds of each list."""
     budget: int
     """Number of fetches of each crawl."""
-    rest: int
-    """The number of days before the last fetch in the bank within which a fetched page cannot be a seed."""
     rng_seed: int
     """The seed of random draws."""
     batches: list[int]
@@ -2316,24 +2336,38 @@ class NextEvaluation(TypedDict):
     """The batches of the closed loop."""
     rows: list[NextRow]
     """The lists."""
-    replayed: NextComparison
-    """The learned list beside the best baseline when replayed."""
-    closed_loop: NextComparison
-    """The same in the closed loop. Replays favour lists that have the same pages every day, since what these
-    missed the day before counts again; in the closed loop it does not."""
+    followed: float
+    """New pages found by a crawl in the closed loop from the sixth batch on, if it begins with the plan, and from
+    then on takes the list that is recommended by the batches before; 0 with five batches."""
+    recommended: str
+    """The list to take by the closed loop, in which what was found five batches ago counts half: the plan's,
+    unless another list finds twice as much, or more by a twentieth and by two standard errors."""
 
 
 class NextRow(TypedDict):
     """The results of a list, as means over the days."""
 
-    list: NextList
-    """The list."""
+    list: str
+    """The name of the list."""
+    is_plan: bool
+    """Whether the plan makes this list as it is now."""
+    parameters: PlanOptions
+    """The parameters to give to a refresh, so that the plan makes this list."""
+    replaces: bool
+    """Whether they replace all other parameters of the plan."""
     replayed: NewPages
     """New pages if every page is fetched."""
     replayed_crawled: NewPages
     """New pages if only pages are fetched that the bank ever fetched."""
     closed_loop: NewPages
     """New pages of a crawl in the closed loop, in which each list knows only what its own crawls found."""
+    found: list[int]
+    """New pages found in the closed loop, by batch."""
+    later: float
+    """New pages found by a crawl in the closed loop from the sixth batch on; 0 with five batches."""
+    times_plan: Union[Estimate, None]
+    """New pages found in the closed loop, divided by those that the plan finds, with the standard error over
+    days; `null` for the plan itself, without a plan, and if the plan finds nothing."""
 
 
 class PageFacts(TypedDict):
@@ -2916,7 +2950,7 @@ PlanOptions = TypedDict("PlanOptions", {
     "pick": "NotRequired[Pick]",
     "pin": "NotRequired[List]",
     "positive-only": "NotRequired[bool]",
-    "rest": "NotRequired[int]",
+    "revisit": "NotRequired[Revisit]",
     "rng-seed": "NotRequired[int]",
     "scope": "NotRequired[Scope]",
     "seeds": "NotRequired[int]",
@@ -3293,6 +3327,19 @@ class RepeatedDigest(TypedDict):
     """Number of crawled pages with the digest."""
     examples: list[str]
     """First of them in URL order."""
+
+
+class RevisitView(TypedDict):
+    """What a crawled page counts for by the time since its last fetch."""
+
+    fetched: Union[int, None]
+    """Last fetch, in seconds since 1970 (UTC); `null` if it is not known."""
+    days: Union[float, None]
+    """Days from it to the last fetch in the bank; `null` if it is not known."""
+    whole_after: float
+    """Days after which a page has its whole value again."""
+    counts: Due
+    """The part of its value that the page counts for."""
 
 
 class RowSums(TypedDict):
@@ -4270,6 +4317,10 @@ PolicyVerdict = Union[PolicyVerdictPinned, PolicyVerdictPinRejected, PolicyVerdi
 """Verdict of a plan's policies on a page; the first variant that applies."""
 
 
+Revisit = Union[int, Literal["auto"], Literal["off"]]
+"""A number of days, `auto`, or `off`."""
+
+
 Seed = Union[SeedCores1, Seed2, Seed3]
 """Seed of a refresh."""
 
@@ -4391,9 +4442,11 @@ class PlanParameters(TypedDict, total=False):
     """Pages that are always seeds and come first: a file with one URL per line."""
     positive_only: bool | None
     """Stop before a seed that adds nothing. Default: true."""
-    rest: int | None
-    """Do not select pages that were fetched within this number of days before the last fetch in the bank; 0
-    allows any page. Range: 0 to 36500. Default: 0."""
+    revisit: Revisit | None
+    """What a crawled page is worth by the time since its last fetch: nothing for half of this number of days,
+    half of its value until all of them have passed, then all of it; counted up to the last fetch in the bank. A
+    page that is known to have changed since is worth all of it. `auto`: the time in which crawls of `budget`
+    fetch as many pages as were ever crawled. Default: off; auto for a new plan with a goal and a budget."""
     rng_seed: int | None
     """For random: the seed of the random numbers. Default: 0."""
     scope: Scope | None
