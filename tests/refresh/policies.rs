@@ -322,8 +322,8 @@ fn a_page_is_worth_more_as_days_pass() {
         }
         if day == 3 {
             let time = 1_795_060_800 + day * 86_400;
-            text.push_str(&json!({"url": url(pages[2]), "changed": time}).to_string());
-            text.push('\n');
+            let changed = json!({"url": url(pages[2]), "changed": time});
+            text = format!("{text}{changed}\n");
         }
         bank.delta(&text);
         bank.refresh("p", &options, false);

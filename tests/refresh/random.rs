@@ -170,7 +170,7 @@ fn run() -> impl Strategy<Value = Run> {
     ];
     (
         rule,
-        prop::array::uniform3(1_u32..20),
+        prop::array::uniform3(2_u32..20),
         any::<(bool, bool, bool, bool)>(),
         prop::option::of(1_u32..4),
     )
