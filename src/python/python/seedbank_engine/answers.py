@@ -948,6 +948,8 @@ class DryRun(TypedDict):
     """Seeds that the refresh would store, best first."""
     candidates: NotRequired[Candidates]
     """Over the web by gain: how many candidates were searched; absent if the previous list was taken over."""
+    changes: NotRequired[list[ParameterChange]]
+    """The parameters that had other values in the previous refresh, those of lists by name."""
     costs: NotRequired[list[RecomputedCores]]
     """By cores, on request: why cores were recomputed."""
     crawled_since_tuned: NotRequired[float]
@@ -2883,6 +2885,17 @@ class PagesOfCore(TypedDict):
     """Number of authorities."""
 
 
+class ParameterChange(TypedDict):
+    """A parameter that has another value than before."""
+
+    parameter: str
+    """The name, as in plan files."""
+    before: Union[str, None]
+    """The value before, as in flags; `null` if it was not set."""
+    now: Union[str, None]
+    """The value now; `null` if it is not set any more."""
+
+
 class PlanActual(TypedDict):
     """The seeds of a plan."""
 
@@ -3201,6 +3214,8 @@ class RefreshReport(TypedDict):
     """Older refreshes of the plan that this refresh deleted."""
     candidates: NotRequired[Candidates]
     """Over the web by gain: how many candidates were searched; absent if the previous list was taken over."""
+    changes: NotRequired[list[ParameterChange]]
+    """The parameters that had other values in the previous refresh, those of lists by name."""
     costs: NotRequired[list[RecomputedCores]]
     """By cores, on request: why cores were recomputed."""
     crawled_since_tuned: NotRequired[float]
