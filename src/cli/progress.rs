@@ -39,7 +39,8 @@ pub(super) fn catch_signals() -> io::Result<()> {
     let wait = move || {
         for _ in signals.forever() {
             if STOPPED.swap(true, Ordering::SeqCst) {
-                std::process::exit(130);
+                // Destructors of C++ would run beside RocksDB's threads, which use what they destroy.
+                signal_hook::low_level::exit(130);
             }
             if io::stderr().is_terminal() {
                 let text = "\nstopping; press Ctrl-C again to stop at once, which does not damage the bank\n";
