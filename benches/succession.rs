@@ -16,7 +16,8 @@ use seedbank::engine::query::{Cause, Change, DiffRequest, SeedChange};
 use seedbank::engine::{Bank, EngineError, IngestRequest, PlanOptions, RefreshRequest, Which};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::synth::{SynthOptions, day_text};
-use seedbank_algorithms::cores::{Pick, Slack};
+use seedbank_algorithms::cores::Pick;
+use seedbank_algorithms::slack::Slack;
 use seedbank_store::{Reader, tables};
 
 fn argument(name: &str) -> Option<String> {

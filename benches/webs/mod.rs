@@ -13,9 +13,10 @@ use seedbank::engine::{Bank, IngestReport, IngestRequest, PlanOptions, RefreshRe
 use seedbank::engine::{RefreshRequest, Which};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank::synth::{SynthOptions, Web};
-use seedbank_algorithms::cores::{Hits, Slack};
+use seedbank_algorithms::cores::Hits;
 use seedbank_algorithms::graph::{HubGraph, Rows};
 use seedbank_algorithms::page::{PageId, SiteId};
+use seedbank_algorithms::slack::Slack;
 use seedbank_store::records::PageState;
 use seedbank_store::{LinkScan, Reader, tables};
 

@@ -47,8 +47,8 @@ pub struct CrawlFrontier {
 }
 
 impl CrawlFrontier {
-    /// Begins a crawl of `fetches` pages. `sites` is the number of sites that its pages may be on.
-    pub fn begin(&mut self, limits: &CrawlLimits, fetches: u64, sites: usize) {
+    /// Begins a crawl of `fetches` pages. `sites` says of each site that its pages may be on whether it has crawled pages.
+    pub fn begin(&mut self, limits: &CrawlLimits, fetches: u64, sites: &[bool]) {
         self.limits = *limits;
         self.per_site = limits.per_site.map(|limit| limit.of(fetches));
         self.round = limits.has_rounds().then(|| {
@@ -61,22 +61,35 @@ impl CrawlFrontier {
         self.rounds = limits.rounds.map_or(u64::MAX, |limit| limit.of(fetches));
         self.counts.clear();
         if limits.needs_sites() {
-            self.counts.resize(sites, 0);
+            self.counts.resize(sites.len(), 0);
         }
         self.next.clear();
         self.heads.clear();
         self.queues.clear();
         self.in_round.clear();
         if self.round.is_some() {
-            self.queues.resize_with(sites, BinaryHeap::new);
+            self.queues.resize_with(sites.len(), BinaryHeap::new);
             // No round has this number.
-            self.in_round.resize(sites, (u64::MAX, 0));
+            self.in_round.resize(sites.len(), (u64::MAX, 0));
             self.rounds = self.rounds.min(u64::MAX - 1);
         }
         self.entered.clear();
-        if limits.enter == Enter::Seeds {
-            self.entered.resize(sites, false);
+        match limits.enter {
+            Enter::All => {}
+            Enter::Seeds => self.entered.resize(sites.len(), false),
+            Enter::Crawled => self.entered.extend(sites),
         }
+    }
+
+    /// Returns what [`begin`](Self::begin) takes, for the sites of pages and whether each page is crawled.
+    #[must_use]
+    pub fn crawled_sites(sites: &[u32], is_crawled: impl Fn(usize) -> bool) -> Vec<bool> {
+        let count = sites.iter().max().map_or(0, |&last| last as usize + 1);
+        let mut crawled = vec![false; count];
+        for (page, site) in sites.iter().enumerate() {
+            crawled[*site as usize] |= is_crawled(page);
+        }
+        crawled
     }
 
     /// Returns whether the crawl has rounds.
@@ -204,7 +217,7 @@ mod tests {
         let site = |page: u32| pages[page as usize].1;
         // A frontier is used again.
         for _ in 0..2 {
-            frontier.begin(&limits, 6, 9);
+            frontier.begin(&limits, 6, &[false; 9]);
             // Seeds come first, others in any order.
             let mut order: Vec<u32> = (0..8).rev().collect();
             order.sort_by_key(|&page| pages[page as usize].0 > 0);
@@ -268,7 +281,7 @@ mod tests {
     fn pages_that_are_put_back_come_first_in_the_next_round() {
         let mut frontier = CrawlFrontier::default();
         let limits: CrawlLimits = "sites-at-once=3,per-site=1".parse().unwrap();
-        frontier.begin(&limits, 9, 3);
+        frontier.begin(&limits, 9, &[false; 3]);
         for page in 0..3 {
             let found = Found {
                 depth: 0,

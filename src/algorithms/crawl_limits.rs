@@ -20,7 +20,7 @@ const PERCENT: u64 = decimal::UNIT.unsigned_abs();
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "expected `panel`, `none`, a crawler (breadth-first, browsertrix, heritrix, nutch or scrapy), or limits separated by \
-     commas: per-site, depth, rounds, sites-at-once, round, per-site-round, fail, enter=seeds, or duration and delay, found {0:?}"
+     commas: per-site, depth, rounds, sites-at-once, round, per-site-round, fail, enter=seeds or crawled, or duration and delay, found {0:?}"
 )]
 pub struct BadCrawlLimits(pub String);
 
@@ -51,6 +51,8 @@ pub enum Enter {
     All,
     /// The sites of its seeds.
     Seeds,
+    /// The sites of its seeds and of crawled pages, and no site that is only linked to.
+    Crawled,
 }
 
 /// A number of pages or rounds.
@@ -195,10 +197,21 @@ impl CrawlLimits {
         self.rounds.is_some() || self.round.is_some() || self.per_site_round.is_some()
     }
 
+    /// Returns the largest number of pages of one site that a crawl of `fetches` pages fetches; `None` for no limit.
+    #[must_use]
+    pub fn most_of_site(&self, fetches: u64) -> Option<u64> {
+        let in_all = self.per_site.map(|limit| limit.of(fetches));
+        let in_rounds = self.rounds.map(|rounds| {
+            let in_round = self.per_site_round.map_or(1, |limit| limit.of(fetches));
+            rounds.of(fetches).saturating_mul(in_round)
+        });
+        in_all.into_iter().chain(in_rounds).min()
+    }
+
     /// Returns whether the pages that the crawl fetches depend on their sites.
     #[must_use]
     pub fn needs_sites(&self) -> bool {
-        self.per_site.is_some() || self.has_rounds() || self.enter == Enter::Seeds
+        self.per_site.is_some() || self.has_rounds() || self.enter != Enter::All
     }
 
     /// Returns whether the fetch of a page fails, given its number in URL order. The same pages fail in all crawls.
@@ -235,7 +248,11 @@ impl CrawlLimits {
             ("fail", (self.fail > 0).then(|| percent(self.fail))),
             (
                 "enter",
-                (self.enter == Enter::Seeds).then(|| "seeds".to_owned()),
+                match self.enter {
+                    Enter::All => None,
+                    Enter::Seeds => Some("seeds".to_owned()),
+                    Enter::Crawled => Some("crawled".to_owned()),
+                },
             ),
         ]
         .into_iter()
@@ -304,6 +321,7 @@ impl FromStr for CrawlLimits {
                 "per-site-round" => limits.per_site_round = Some(amount()?),
                 "fail" => limits.fail = part(value).ok_or_else(bad)?,
                 "enter" if value == "seeds" => limits.enter = Enter::Seeds,
+                "enter" if value == "crawled" => limits.enter = Enter::Crawled,
                 "enter" if value == "all" => limits.enter = Enter::All,
                 "duration" => duration = Some(seconds(value).ok_or_else(bad)?),
                 "delay" => delay = Some(seconds(value).ok_or_else(bad)?),
@@ -398,6 +416,7 @@ mod tests {
             "rounds=3,sites-at-once=50",
             "panel",
             "rounds=10,round=10%,per-site-round=0.5%,fail=10%,enter=seeds",
+            "depth=3,enter=crawled",
         ] {
             let crawls: Crawls = text.parse().unwrap();
             assert_eq!(crawls.to_string(), text);
@@ -469,5 +488,20 @@ mod tests {
         let tenth = Amount::Percent(10 * PERCENT);
         let pages = [0, 9, 10, 19, 5_000, u64::MAX].map(|fetches| tenth.of(fetches));
         assert_eq!(pages, [1, 1, 1, 1, 500, u64::MAX / 10]);
+    }
+
+    #[test]
+    fn a_site_has_its_limit_and_that_of_all_rounds() {
+        for (limits, most) in [
+            ("none", None),
+            ("depth=2", None),
+            ("per-site=10%", Some(500)),
+            ("sites-at-once=50,rounds=5%", Some(250)),
+            ("nutch", Some(250)),
+            ("per-site=100,sites-at-once=50,rounds=5%", Some(100)),
+        ] {
+            let limits: CrawlLimits = limits.parse().unwrap();
+            assert_eq!(limits.most_of_site(5000), most, "{limits}");
+        }
     }
 }

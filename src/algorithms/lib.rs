@@ -14,6 +14,7 @@
 //! | [`statistics`] | random samples, means with their errors, power laws |
 //! | [`graph`] | read-only graphs in memory |
 //! | [`rank`] | certified HITS, and PageRank |
+//! | [`slack`] | by how much a result may fall short of the best one |
 //! | [`cores`] | dense bipartite cores and their seeds |
 //! | [`cover`] | coverage of page value, on one site or over the whole web |
 //! | [`crawl_frontier`] | the order in which a simulated crawl fetches pages |
@@ -37,6 +38,7 @@ pub mod page;
 #[path = "../../tests/support/properties.rs"]
 mod properties;
 pub mod rank;
+pub mod slack;
 pub mod statistics;
 pub mod watch;
 pub mod yields;

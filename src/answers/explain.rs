@@ -558,6 +558,11 @@ fn web_seed(lines: &mut Facts, seed: &WebSeed) {
         lines.add(format_args!("  hop {hop}: {}", web_parts(of_hop)));
     }
     match &seed.runner_up {
+        Some(other) if seed.gain.is_some_and(|gain| other.score > gain) => lines.add(
+            Line::from("kept from the previous list, although ")
+                .and_page(&other.url)
+                .and(format_args!(" would add {}", other.score)),
+        ),
         Some(second) => lines.add(runner_up(second)),
         None if seed.gain.is_none() => {}
         None => lines.add("no runner-up: no other page could be a seed"),
@@ -608,6 +613,12 @@ fn unreached(lines: &mut Facts, page: &Unreached) {
         page.picks, page.seeds_requested
     ));
     match (page.score, &page.last_pick) {
+        (Some(score), Some(last)) if last.gain.is_some_and(|gain| score > gain) => lines.add(
+            Line::from(format_args!(
+                "its score after the last pick: {score}, more than that of the last pick, "
+            ))
+            .and_line(web_pick(last)),
+        ),
         (Some(score), Some(last)) => lines.add(
             Line::from(format_args!(
                 "its score after the last pick: {score}; every pick scored higher, the last was "

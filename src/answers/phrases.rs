@@ -118,7 +118,15 @@ pub fn change_reason(seed: &SeedChange) -> Line {
     }
     let mut line = Line::from(why);
     if let Some(by) = &seed.by {
-        line = line.and(", ").and_page(by);
+        line = match seed.cause {
+            Some(Cause::Outweighed) => line
+                .and("; most of what it links to is reached from ")
+                .and_page(by),
+            Some(Cause::Outweighs) => line
+                .and("; most of what it links to was reached from ")
+                .and_page(by),
+            _ => line.and(", ").and_page(by),
+        };
     }
     if let Some(batch) = seed.batch {
         line = line.and(format_args!(" (batch {batch})"));
@@ -360,13 +368,17 @@ pub fn verdict_sentence(verdict: &HeldOutVerdict) -> String {
         Measure::Discovered => ("sees", " pages for the first time"),
         Measure::Pagerank => ("fetches", " of the PageRank"),
     };
+    let due = match verdict.measure {
+        Measure::Crawled | Measure::Contents if verdict.whole_after.is_some() => " that are due",
+        _ => "",
+    };
     let crawl = match verdict.crawl {
         Crawls::One(CrawlLimits::NONE) => String::new(),
         Crawls::One(limits) => format!(" ({limits})"),
         Crawls::Panel => format!(" (mean of {} crawlers)", Crawls::PANEL.len()),
     };
     format!(
-        "from {} list a crawl of {}{crawl} {verb} {}{unit}; the best simple list, {}, {verb} {}",
+        "from {} list a crawl of {}{crawl} {verb} {}{unit}{due}; the best simple list, {}, {verb} {}",
         if verdict.is_of_this_list() {
             "this"
         } else {
@@ -584,6 +596,7 @@ mod tests {
             seeds: 20,
             budget: 5000,
             crawl: Crawls::default(),
+            whole_after: None,
             draws: 3,
             measure: Measure::Contents,
             list: Some(ListFigures {

@@ -1,8 +1,9 @@
 //! Handles a default format from the environment that a command does not support.
 //!
 //! `SEEDBANK_FORMAT` applies to all commands, but not every command supports every format: with
-//! `SEEDBANK_FORMAT=csv`, `seeds` prints CSV and `status` falls back to text. An unsupported format is
-//! an error only if it is given with `--format`.
+//! `SEEDBANK_FORMAT=csv`, `seeds` prints CSV and `status` falls back to text. A format that this command does not support
+//! is an error if it is given with `--format`, and one that no command supports is an error of every command: a daily job must
+//! not find out after hours that it has no list for the crawler.
 
 use std::ffi::OsStr;
 
@@ -22,6 +23,29 @@ fn takes(argument: &Arg, value: &OsStr) -> bool {
     value
         .to_str()
         .is_some_and(|value| values.iter().any(|known| known.matches(value, false)))
+}
+
+/// Returns whether the command or one of its subcommands supports the format.
+fn is_known(command: &Command, format: &OsStr) -> bool {
+    let mut arguments = command.get_arguments();
+    let is_here =
+        arguments.any(|argument| argument.get_id() == ARGUMENT && takes(argument, format));
+    is_here
+        || command
+            .get_subcommands()
+            .any(|command| is_known(command, format))
+}
+
+/// Fails if no command supports the format; an empty one counts as none.
+pub(super) fn check(mut command: Command, format: &OsStr) -> Result<(), clap::Error> {
+    if format.is_empty() || is_known(&command, format) {
+        return Ok(());
+    }
+    let text = format!(
+        "{FORMAT} is {}, a format of no command; `seedbank seeds --help` lists those of seed lists",
+        format.display()
+    );
+    Err(command.error(clap::error::ErrorKind::InvalidValue, text))
 }
 
 /// Returns the command line with the environment variable removed from every command that does not
@@ -59,6 +83,22 @@ pub(super) fn fell_back(command: &Command, matches: &ArgMatches, format: &OsStr)
 mod tests {
     use super::*;
     use crate::cli::args;
+
+    #[test]
+    fn a_format_of_no_command_is_an_error() {
+        for (format, is_known) in [
+            ("", true),
+            ("heritrix", true),
+            ("json", true),
+            ("herritrix", false),
+        ] {
+            assert_eq!(
+                check(args::command(), OsStr::new(format)).is_ok(),
+                is_known,
+                "{format}"
+            );
+        }
+    }
 
     #[test]
     fn a_command_without_the_format_falls_back() {

@@ -354,6 +354,7 @@ const UNDO_EXAMPLES: &str = "\
 Examples:
   seedbank undo bank                   restores the state before the last batch
   seedbank ingest bank day-7.jsonl     ingests another batch, or the same one again
+  seedbank undo bank --refused         dismisses the last refused batch: status and metrics show it no longer
 
 The data needed for an undo is stored for the last batch only (`status --sizes` shows its size), so two
 undos in a row are not possible. A batch that an earlier version stored cannot be taken back.";
@@ -368,6 +369,11 @@ undos in a row are not possible. A batch that an earlier version stored cannot b
 pub(super) struct UndoArgs {
     /// The bank
     bank: PathBuf,
+    /// Forget the last refused batch instead, which changed nothing
+    ///
+    /// The exit status is 5 if there is none.
+    #[arg(long)]
+    refused: bool,
     /// Memory for sorting; larger data is sorted in files in the bank's folder
     #[arg(long, value_name = "SIZE", default_value = "512M", value_parser = values::memory,
         env = "SEEDBANK_MEMORY")]
@@ -380,6 +386,22 @@ pub(super) struct UndoArgs {
 }
 
 pub(super) fn undo(args: &UndoArgs, session: &Session) -> Result<Outcome, CliError> {
+    if args.refused {
+        let refused = session.with_bank(&args.bank, |bank| bank.dismiss_refused(args.wait))?;
+        args.format
+            .format
+            .print(&refused, |refused| match refused {
+                Some(refused) => format!(
+                    "the refused batch {} is dismissed\n",
+                    escape_controls(&refused.name)
+                ),
+                None => "no batch was refused\n".to_owned(),
+            })?;
+        return Ok(match refused {
+            Some(_) => Outcome::Done,
+            None => Outcome::Nothing,
+        });
+    }
     let report = session.with_bank(&args.bank, |bank| bank.undo(args.wait, args.memory))?;
     args.format.format.print(&report, undo_text)?;
     Ok(Outcome::Done)
@@ -422,7 +444,7 @@ const MAX_UNCONFIRMED: u64 = 100;
 ///
 /// Removes their records, attributes, and the links from and to them, and their names from the lists of
 /// plans, the evidence of refreshes and the lists of bad records. Seed lists omit them at once; refresh
-/// the plans to select other seeds instead. The history records that something was forgotten, but not
+/// the plans to select other seeds instead. Pages that may be copies, by scheme or `www.`, are named and stay. The history records that something was forgotten, but not
 /// what. This cannot be undone, and the batch before it can no longer be undone either.
 #[derive(Debug, Args)]
 #[command(after_help = FORGET_EXAMPLES)]
@@ -494,6 +516,9 @@ fn forget_text(report: &ForgetReport) -> String {
         if count > 0 {
             append_line!(text, "{what}: {count}");
         }
+    }
+    for twin in &report.twins {
+        append_line!(text, "stays, and may be a copy: {twin}");
     }
     if report.has_damaged {
         text.push_str(

@@ -73,6 +73,7 @@ pub(crate) fn run() -> ExitCode {
     let format = std::env::var_os(environment::FORMAT).unwrap_or_default();
     let parsed = environment::lenient(args::command(), &format)
         .try_get_matches()
+        .and_then(|matches| environment::check(args::command(), &format).map(|()| matches))
         .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
     let (cli, matches) = match parsed {
         Ok(parsed) => parsed,

@@ -147,7 +147,7 @@ fn shortage(quotas: &Quotas) -> Option<String> {
     }
     let given = match quotas.beyond_limits {
         0 => String::new(),
-        beyond => format!(", and given quotas exclude {beyond} of them"),
+        beyond => format!(", and limits of sites exclude {beyond} of them"),
     };
     Some(format!(
         "{} of {} {} not distributed: the bank knows {}{given}",

@@ -80,7 +80,8 @@ pub(super) struct RefreshArgs {
     plan: Option<String>,
     /// Reuse nothing from earlier refreshes
     ///
-    /// The seeds are the same, unless the plan allows a deviation with `--within`.
+    /// The seeds are the same, unless the plan allows a deviation with `--within`. Seeds of the previous list stay as
+    /// `--keep-seeds` says.
     #[arg(long, hide_short_help = true)]
     cold: bool,
     /// Delete all but the last N refreshes of the plan, including this one
@@ -97,7 +98,7 @@ pub(super) struct RefreshArgs {
     judge: bool,
     /// Replace the parameters of the plan
     ///
-    /// Policies that all methods have are kept. Needed to change the goal, the method or the scope
+    /// Policies that all methods have are kept, seeds of the previous list are not. Needed to change the goal, the method or the scope
     /// of a plan.
     #[arg(long)]
     replace: bool,
@@ -196,11 +197,14 @@ fn changes_text(report: &RefreshReport, is_replaced: bool) -> String {
         value if value.starts_with('-') => format!("--{name} {value}"),
         value => format!("--{name} {}", for_shell(value)),
     };
-    if is_replaced || report.changes.is_empty() {
+    if is_replaced {
         return format!("the parameters of plan {plan} have been replaced");
     }
+    if report.changes.is_empty() {
+        return format!("plan {plan} has other lines in its lists now");
+    }
     let changes = report.changes.iter().map(|of| {
-        let before = of.before.as_deref().unwrap_or("none");
+        let before = escape_controls(of.before.as_deref().unwrap_or("none"));
         match &of.now {
             Some(now) => format!("{} (before: {before})", flag(&of.parameter, now)),
             None => format!("no --{} (before: {before})", of.parameter),
@@ -566,6 +570,13 @@ fn headline(report: &RefreshReport, earlier: Option<&Earlier>) -> String {
         append!(text, " (refresh {refresh}: {seconds:.2} s)");
     }
     text.push('\n');
+    if let Some(kept) = report.kept.filter(|kept| kept.worth < 1.0) {
+        let percent = (kept.worth * 1000.0).floor() / 10.0;
+        append_line!(
+            text,
+            "worth {percent} % of a new list (--keep-seeds 0 selects one)"
+        );
+    }
     text
 }
 

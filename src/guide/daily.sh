@@ -16,7 +16,8 @@
 #   LIMIT    how long a refresh may take; 2h by default
 #   METRICS  a file for node_exporter's textfile collector; none if empty
 #   BACKUPS  a folder for backups, of which seven are kept; none if empty
-# `seedbank` reads settings too: SEEDBANK_INPUT names the format of deltas that cannot be detected.
+# `seedbank` reads settings too: SEEDBANK_INPUT names the format of deltas that cannot be detected, and SEEDBANK_FORMAT that of
+# the list, such as heritrix or nutch; a format that no list has fails at once, before anything is ingested.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -51,7 +52,8 @@ daily.sh: $1 was refused. It stays in the inbox, and later deltas wait there. To
 - fix or replace the file; the next run tries it again
 - accept it with the option that the hint above names, --max-loss N or --max-rejects N:
   seedbank ingest "$BANK" "$1" --as-of $2 --max-loss N
-- remove the file, to leave that delta out
+- remove the file, to leave that delta out; then status and metrics show it as refused until you dismiss it:
+  seedbank undo "$BANK" --refused
 EOF
 }
 

@@ -364,6 +364,7 @@ mod tests {
                 seeds: 20,
                 budget: 5000,
                 crawl: Crawls::default(),
+                whole_after: None,
                 draws: 3,
                 list: None,
                 new: None,

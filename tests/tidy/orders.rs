@@ -16,7 +16,7 @@ pub(super) const ORDERS: &[Order] = &[
         folder: &[],
         lines: &[
             &["decimal", "page", "watch"],
-            &["communicator", "crawl_limits"],
+            &["communicator", "crawl_limits", "slack"],
             &["crawl_frontier", "graph", "yields"],
             &["rank", "statistics"],
             &["cores", "cover"],

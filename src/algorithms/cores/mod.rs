@@ -15,7 +15,6 @@ mod seed_rules;
 mod select;
 #[cfg(test)]
 mod share_tests;
-mod slack;
 mod standings;
 #[cfg(test)]
 mod tests;
@@ -29,5 +28,4 @@ pub use near_cores::{NearClasses, NearPage, Nearness};
 pub use params::{BadParams, CoreParams, Growth, Hits, ITERATIONS, Pick, Rule};
 pub use seed_rules::{HubChoice, OneSeedPerCore, SeedRules};
 pub use select::{CoresError, Selection, SelectionInput, select, select_in_graph, whole_graph};
-pub use slack::{BadSlack, Slack};
 pub use standings::{PageStanding, Standings, standings};

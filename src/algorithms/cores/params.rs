@@ -5,7 +5,8 @@ use std::ops::RangeInclusive;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Density, Slack};
+use super::Density;
+use crate::slack::Slack;
 
 /// The variant of HITS that ranks the graph; `src/guide/cores.md` has the rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]

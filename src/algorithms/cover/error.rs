@@ -103,6 +103,9 @@ pub enum BadParams {
     /// A way in which duplicates count for the named method, for which each counts.
     #[error("`duplicates` applies to greedy only, and the method is {0}; omit it, or use greedy")]
     NoContents(&'static str),
+    /// A part of the worth for which seeds stay, with the named method, which does not pick by worth.
+    #[error("`keep-seeds` applies to greedy only, and the method is {0}; omit it, or use greedy")]
+    KeepsNoSeeds(&'static str),
     /// A limit of the search for settings, or of the crawl that judges them, without a budget.
     #[error("`tune-visits`, `holdouts` and `crawl` require `budget`, whose crawl they are about")]
     NothingToTune,

@@ -183,7 +183,7 @@ impl Due {
     /// Returns the part of a value in millionths, rounded towards zero. A negative value stays: a page that is better not
     /// fetched is so at any time.
     #[must_use]
-    pub const fn of(self, value: i64) -> i64 {
+    pub const fn part_of(self, value: i64) -> i64 {
         match self {
             Self::Whole => value,
             _ if value < 0 => value,
@@ -194,7 +194,7 @@ impl Due {
 
     /// Returns the part as a number from 0 to 1.
     #[must_use]
-    pub const fn part(self) -> f64 {
+    pub const fn fraction(self) -> f64 {
         match self {
             Self::Not => 0.0,
             Self::Half => 0.5,
@@ -203,9 +203,9 @@ impl Due {
     }
 
     /// Lets each value count by its part. `due` has an entry for each, or none if all count whole.
-    pub fn apply(due: &[Self], values: &mut [i64]) {
+    pub fn apply(due: impl IntoIterator<Item = Self>, values: &mut [i64]) {
         for (value, due) in values.iter_mut().zip(due) {
-            *value = due.of(*value);
+            *value = due.part_of(*value);
         }
     }
 }
@@ -235,7 +235,7 @@ mod tests {
             assert_eq!(Due::at(now, period, fetched, changed), due, "{fetched:?}");
             assert_eq!(Due::at(now, None, fetched, changed), Due::Whole);
         }
-        let parts = |due: Due| [7, 1, 0, -3].map(|value| due.of(value));
+        let parts = |due: Due| [7, 1, 0, -3].map(|value| due.part_of(value));
         assert_eq!(parts(Due::Whole), [7, 1, 0, -3]);
         assert_eq!(parts(Due::Half), [3, 0, 0, -3]);
         assert_eq!(parts(Due::Not), [0, 0, 0, -3]);

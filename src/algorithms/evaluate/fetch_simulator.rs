@@ -83,7 +83,8 @@ pub struct FetchSimulator<'a> {
     met_in: Vec<u32>,
     discovered_in: Vec<u32>,
     content_in: Vec<u32>,
-    site_count: usize,
+    /// By site: whether it has crawled pages.
+    crawled_sites: Vec<bool>,
     frontier: CrawlFrontier,
     run: u32,
 }
@@ -109,11 +110,7 @@ impl<'a> FetchSimulator<'a> {
             met_in: vec![0; input.successors.len()],
             discovered_in: Vec::new(),
             content_in: vec![0; input.contents.of_page.len()],
-            site_count: input
-                .sites
-                .iter()
-                .max()
-                .map_or(0, |&last| last as usize + 1),
+            crawled_sites: CrawlFrontier::crawled_sites(input.sites, |page| input.crawled[page]),
             frontier: CrawlFrontier::default(),
             run: 0,
         }
@@ -168,7 +165,7 @@ impl<'a> FetchSimulator<'a> {
             met_in,
             discovered_in,
             content_in,
-            site_count,
+            crawled_sites,
             frontier,
             run,
         } = self;
@@ -183,7 +180,7 @@ impl<'a> FetchSimulator<'a> {
             discovered_in.resize(met_in.len(), 0);
         }
         let most = budgets.last().copied().unwrap_or(0);
-        frontier.begin(&input.limits, most, *site_count);
+        frontier.begin(&input.limits, most, crawled_sites);
         let site = |page: u32| input.sites[page as usize];
         let holds = |marks: &[bool], page: u32| marks.get(page as usize).copied().unwrap_or(false);
         let mut discover = |page: u32| {
@@ -217,7 +214,7 @@ impl<'a> FetchSimulator<'a> {
                 now.pages += 1;
                 let has_failed = input.limits.fails(page);
                 if !has_failed {
-                    let part = input.due.get(at).map_or(1.0, |due| due.part());
+                    let part = input.due.get(at).map_or(1.0, |due| due.fraction());
                     let count = |counts: bool| if counts { part } else { 0.0 };
                     now.crawled += count(input.crawled[at]);
                     now.new += count(holds(before.new, page));

@@ -565,7 +565,7 @@ pub(super) fn plan(error: &PlanError) -> Option<String> {
             "the plan has another --{parameter}; use --replace to replace all parameters of the plan by those given, or --plan NAME for another plan"
         ),
         PlanError::TenTimes { .. } => format!(
-            "{}; use --replace with all of its parameters",
+            "{}; if that is meant, give --replace and all parameters of the plan",
             names_as_flags(&error.to_string())
         ),
         PlanError::OutOfRange { .. }

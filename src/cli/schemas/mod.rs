@@ -320,7 +320,16 @@ const FILES: &[File] = &[
         "undo",
         "Seedbank undo",
         "Output of `seedbank undo --format json`.",
-        &[(None, schema_of::<engine::ingest::UndoReport>)],
+        &[
+            (
+                Some("the batch that was taken back"),
+                schema_of::<engine::ingest::UndoReport>,
+            ),
+            (
+                Some("with --refused, the batch that was dismissed; null for none"),
+                schema_of::<Option<engine::ingest::RefusedBatch>>,
+            ),
+        ],
     ),
     file(
         "synth",

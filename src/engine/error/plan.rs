@@ -37,7 +37,7 @@ pub enum PlanError {
     },
     /// A number of a stored plan that is changed by a factor of at least ten without `replace`.
     #[error(
-        "`{parameter}` is {before} in the stored plan, and {now} differs by a factor of ten or more; if that is meant, replace the plan"
+        "`{parameter}` is {before} in the stored plan, and {now} differs by a factor of ten or more"
     )]
     TenTimes {
         /// The parameter.

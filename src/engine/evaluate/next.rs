@@ -18,7 +18,9 @@ use crate::engine::revisits::{Revisits, days_between};
 use crate::engine::web_graph::{Numbering, load_image};
 use crate::engine::{Bank, EngineError, Result};
 use schemars::JsonSchema;
-use seedbank_algorithms::cover::global::{ValueBy, WebChoice, WebGraph, select};
+use seedbank_algorithms::cover::global::{
+    Previous, ValueBy, WebChoice, WebGraph, select, select_after,
+};
 use seedbank_algorithms::cover::revisit::DAY;
 use seedbank_algorithms::cover::{
     self, PUniq, PageFacts, Revisit, Value, page_value, pagerank_values,
@@ -46,13 +48,14 @@ const MIN_BATCHES: usize = 5;
 /// A plan is kept that finds at least this part of what the best list finds.
 const KEPT_FROM: f64 = 0.95;
 
-/// What a batch counts for in the choice of a list, as a part of the batch after it: five batches ago half.
-const DECAY: f64 = 0.87;
+/// What a batch counts for in the choice of a list, as a part of the batch after it: two batches ago half. Of 0.5 to 1, following
+/// the recommendation finds most with this one on eight webs (`benches/README.md`, *The next crawls*).
+const DECAY: f64 = 0.7;
 
 /// Request of [`Bank::evaluate_next`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NextRequest {
-    /// The plan; `None` for the default plan, or a new plan of the goal coverage if there is none.
+    /// The name of the plan. `None` for the default plan; in a bank without one, the lists of a new plan are compared.
     pub plan: Option<String>,
     /// Number of seeds of each list; `None` for that of the plan, or 20.
     pub seeds: Option<u32>,
@@ -305,7 +308,11 @@ impl Own {
         // A period of another budget may be refused, so it is set afterwards.
         let base = by_value.cloned().map(|plan| sized(plan, true));
         let base = web_choice(base.as_ref().unwrap_or(&coverage))?;
-        let base = tuned(base, timeline, watch)?;
+        let base = tuned(&base, timeline, watch)?;
+        let of_period = |revisit| PlanOptions {
+            revisit: Some(revisit),
+            ..by_value.map_or_else(|| coverage.clone(), |plan| sized(plan.clone(), true))
+        };
         let mut periods = vec![Revisit::Off, Revisit::Auto];
         periods.extend([2, 7, 30].map(Revisit::Days));
         periods.extend(own_period.filter(|own| !periods.contains(own)));
@@ -324,6 +331,7 @@ impl Own {
                 is_plan: own_period == revisit,
                 choice: WebChoice {
                     revisit: period,
+                    keep_seeds: web_choice(&of_period(period))?.keep_seeds,
                     ..base
                 },
                 parameters: PlanOptions {
@@ -369,7 +377,7 @@ impl Own {
             let same = |of: &Contender| {
                 (of.choice.method, of.choice.value_by) == (own.method, own.value_by)
             };
-            // The plan stands for the list of its method, and may have more parameters.
+            // The list of the plan's method is the plan's own list, which may have more parameters.
             contenders.retain(|of| !same(of));
             contenders.push(Contender {
                 list: format!("plan {}", self.name),
@@ -422,25 +430,21 @@ impl Own {
 }
 
 /// Tunes a plan on the state before the batches, from which its lists are compared, unless it has a setting.
-fn tuned(choice: WebChoice, timeline: &Timeline, watch: &dyn Watch) -> Result<WebChoice> {
+fn tuned(choice: &WebChoice, timeline: &Timeline, watch: &dyn Watch) -> Result<WebChoice> {
     if choice.setting().is_some() {
-        return Ok(choice);
+        return Ok(*choice);
     }
     watch.stage("tune the plan", None);
-    let choice = WebChoice {
-        revisit: Revisit::Off,
-        ..choice
-    };
     let web = KnownWeb::new(&timeline.start, &timeline.sites);
-    let (mut graph, scores) = web.graph(&choice, watch)?;
-    let setting = select(&mut graph, &choice, &scores, &Quiet(watch))?.setting;
+    let (mut graph, scores) = web.graph(choice, watch)?;
+    let setting = select(&mut graph, choice, &scores, &Quiet(watch))?.setting;
     Ok(WebChoice {
         hops: Some(setting.hops),
         fetch_cost: Some(setting.fetch_cost),
         value_known: Some(setting.value_known),
         max_per_site: setting.max_per_site,
         tunes_max_per_site: false,
-        ..choice
+        ..*choice
     })
 }
 
@@ -465,6 +469,7 @@ fn replay_days(
     watch.stage("choose and replay", Some(count as u64));
     let mut known = timeline.start.clone();
     let mut days = Vec::new();
+    let mut lists: Vec<Vec<u32>> = vec![Vec::new(); contenders.len()];
     for (day, step) in steps.iter().enumerate().take(count) {
         known.apply(step);
         let content = Content::new(&known, &steps[day + 1..][..REPLAYED]);
@@ -476,9 +481,9 @@ fn replay_days(
         let web = KnownWeb::new(&known, &timeline.sites);
         let mut simulator = content.simulator();
         let mut of_day = Vec::new();
-        for contender in contenders {
-            let seeds = web.seeds(&contender.choice, day as u64, watch)?;
-            let crawl = simulator.crawl(&seeds, &[budget], before);
+        for (contender, seeds) in contenders.iter().zip(&mut lists) {
+            *seeds = web.seeds(&contender.choice, day as u64, seeds, watch)?;
+            let crawl = simulator.crawl(seeds, &[budget], before);
             of_day.push(crawl.first().copied().unwrap_or_default());
         }
         days.push(of_day);
@@ -519,15 +524,25 @@ impl<'a> KnownWeb<'a> {
         next.saturating_sub(self.known.fetched[page].unwrap_or(last))
     }
 
-    /// Returns the seeds of a list, best first. `day` numbers random draws.
-    fn seeds(&self, choice: &WebChoice, day: u64, watch: &dyn Watch) -> Result<Vec<u32>> {
+    /// Returns the seeds of a list, best first. `day` numbers random draws; `list` is that of the day before.
+    fn seeds(
+        &self,
+        choice: &WebChoice,
+        day: u64,
+        list: &[u32],
+        watch: &dyn Watch,
+    ) -> Result<Vec<u32>> {
         watch.proceed()?;
         let (mut graph, scores) = self.graph(choice, watch)?;
         let choice = WebChoice {
             rng_seed: choice.rng_seed.wrapping_add(day),
             ..*choice
         };
-        let selected = select(&mut graph, &choice, &scores, &Quiet(watch))?;
+        let previous = Previous {
+            gains: None,
+            list: list.iter().copied().map(Some).collect(),
+        };
+        let selected = select_after(&mut graph, &choice, &scores, previous, &Quiet(watch))?;
         let picks = selected.cover.picks.iter();
         Ok(picks.map(|pick| pick.seed.page).collect())
     }
@@ -699,9 +714,10 @@ fn closed_loop<'a>(
     let mut truth = timeline.start.clone();
     let mut own = timeline.start.clone();
     let mut days = Vec::new();
+    let mut seeds = Vec::new();
     for (day, step) in timeline.steps.iter().enumerate() {
         let web = KnownWeb::new(&own, &timeline.sites);
-        let seeds = web.seeds(&list(day).choice, day as u64, watch)?;
+        seeds = web.seeds(&list(day).choice, day as u64, &seeds, watch)?;
         truth.apply(step);
         let crawl = Crawl {
             truth: &truth,
@@ -710,7 +726,7 @@ fn closed_loop<'a>(
             now: truth.last_fetch(),
             day: DayInLoop::default(),
         };
-        days.push(crawl.run(seeds, budget));
+        days.push(crawl.run(seeds.clone(), budget));
     }
     Ok(days)
 }

@@ -90,7 +90,7 @@ impl Default for ForgetRequest {
     }
 }
 
-/// Report of a forget. Contains no names.
+/// Report of a forget. Contains no names of what was forgotten.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ForgetReport {
@@ -111,11 +111,19 @@ pub struct ForgetReport {
     pub reject_lines: u64,
     /// Number of pages and sites added to the blocklist.
     pub blocked: u64,
+    /// URLs of pages that stay and may be copies of forgotten ones: their URLs differ from that of a forgotten page only in the
+    /// scheme or in `www.`, and no digests say that the contents differ. At most 100.
+    pub twins: Vec<String>,
     /// Whether the bank's folder contains files that a repair replaced, which are not searched.
     pub has_damaged: bool,
     /// Elapsed time, in seconds.
     #[schemars(range(min = 0))]
     pub seconds: f64,
+}
+
+impl ForgetReport {
+    /// The most URLs in `twins`.
+    pub const MAX_TWINS: usize = 100;
 }
 
 impl Bank {
@@ -191,6 +199,7 @@ impl Bank {
         };
         watch.stage("forget", None);
         let removal = found.records(writer, naming.sites, watch)?;
+        let twins = found.twins(writer, naming)?;
         let folder = writer.spill_folder();
         // Process 0 alone finds what to forget, and removes it.
         let exchange = Exchange::alone();
@@ -238,6 +247,7 @@ impl Bank {
             list_lines,
             reject_lines,
             blocked: blocked.len() as u64,
+            twins,
             has_damaged: self.path().join("damaged").is_dir(),
             seconds: begun.elapsed().as_secs_f64(),
         })
@@ -412,6 +422,26 @@ fn is_site(text: &str, site: &str, naming: Naming) -> bool {
         })
 }
 
+/// Returns the URLs that differ from a URL only in the scheme or in `www.`.
+fn twins_of(url: &str) -> Vec<String> {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return Vec::new();
+    };
+    let other = match scheme {
+        "http" => "https",
+        _ => "http",
+    };
+    let with_other_host = match rest.strip_prefix("www.") {
+        Some(bare) => bare.to_owned(),
+        None => format!("www.{rest}"),
+    };
+    vec![
+        format!("{other}://{rest}"),
+        format!("{scheme}://{with_other_host}"),
+        format!("{other}://{with_other_host}"),
+    ]
+}
+
 struct Matches {
     /// The pages, including those of the sites.
     pages: RoaringTreemap,
@@ -479,6 +509,39 @@ impl Matches {
 
     fn has(&self, page: PageId) -> bool {
         self.pages.contains(page.0)
+    }
+
+    /// Returns the URLs of pages that are not among these, and may be copies of those whose sites stay.
+    fn twins(&self, store: &Store, naming: Naming) -> Result<Vec<String>> {
+        let mut twins = Vec::new();
+        for (page, (site, local)) in &self.locations {
+            if self.sites.contains_key(&page.site()) {
+                continue;
+            }
+            let digest = store.need(&tables::PAGES, page)?.digest;
+            for url in twins_of(&ingest::url(site, local, naming.sites)) {
+                let Ok(location) = ingest::parse(&url, naming) else {
+                    continue;
+                };
+                let Some(site) = store.get(&tables::SITE_IDS, &location.site)? else {
+                    continue;
+                };
+                let key = (site, location.local.clone());
+                let Some(index) = store.get(&tables::PAGE_IDS, &key)? else {
+                    continue;
+                };
+                let twin = PageId::new(site, index);
+                let record = store.need(&tables::PAGES, &twin)?;
+                let differs = digest.zip(record.digest).is_some_and(|(a, b)| a != b);
+                if record.state.is_live() && !differs && !self.has(twin) {
+                    twins.push(location.url(naming.sites));
+                }
+                if twins.len() == ForgetReport::MAX_TWINS {
+                    return Ok(twins);
+                }
+            }
+        }
+        Ok(twins)
     }
 
     /// Returns the records of a batch that removes all links from and to the pages: each page

@@ -208,6 +208,28 @@ impl Bank {
         serde_json::from_str(&read_refusal(self.path())?).ok()
     }
 
+    /// Forgets the last refused batch, so that [`Status::refused`](crate::engine::query::Status::refused) is `None`. Nothing else
+    /// changes: the batch was never part of the bank. Returns it, or `None` if the bank remembers none.
+    ///
+    /// If `wait` is set, waits for another writer to finish.
+    ///
+    /// ```
+    #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
+    /// let batch = IngestRequest { kind: BatchKind::Snapshot, ..IngestRequest::default() };
+    /// let empty = Inputs::from_reader("empty", &b""[..]);
+    /// assert!(bank.ingest(&batch, empty).is_err());
+    /// let refused = bank.dismiss_refused(false)?.ok_or("no batch was refused")?;
+    /// assert_eq!(refused.name, "empty");
+    /// assert_eq!(bank.status()?.refused, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn dismiss_refused(&self, wait: bool) -> Result<Option<RefusedBatch>> {
+        let writer = self.open_writer(wait, self.watch())?;
+        let refused = self.refused_batch();
+        writer.remove_refusal()?;
+        Ok(refused)
+    }
+
     /// Remembers a refused batch, and forgets it once a batch of its name is accepted. `result` is that of
     /// ingesting a batch, with `writer`.
     pub(super) fn note_refusal(

@@ -391,6 +391,8 @@ setters! {
     HasDuplicates {
         /// Sets how crawled pages with the same content digest count.
         duplicates: Duplicates;
+        /// Sets how much less the list may be worth than a new one while seeds of the previous list stay.
+        keep_seeds: Slack;
     }
     HasRevisit {
         /// Sets after how many days a fetched page has its whole value again.

@@ -52,7 +52,10 @@ fn budget() -> Budget {
 fn every_parameter_can_be_set() {
     let web = with_policies(with_values(Plan::coverage().seeds(1))).budget(budget());
     let web = web.fetch_cost(Value(1)).value_known(Value(1));
-    let web = web.duplicates(Duplicates::Once).revisit(Revisit::Auto);
+    let web = web
+        .duplicates(Duplicates::Once)
+        .keep_seeds(Slack::ONE_PERCENT)
+        .revisit(Revisit::Auto);
     let sites = Plan::sites().depth(1).covered(Covered::Zero);
     let size = CoreRule::Size {
         size: 9,

@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::parameter::{Section, TakenBy};
 use super::{Crawls, Duplicates, Method, Parameter, PlanOptions, Revisit, Scope};
-use seedbank_algorithms::cores::{Hits, Slack};
+use seedbank_algorithms::cores::Hits;
 use seedbank_algorithms::cover::global::{Objective, ValueBy};
 use seedbank_algorithms::cover::{self, Value};
+use seedbank_algorithms::slack::Slack;
 
 /// What a crawl from the seeds is for: a named set of plan parameters.
 #[derive(

@@ -30,13 +30,14 @@ mod tests;
 mod verdict;
 
 // Types of requests and answers that other crates declare.
-pub use seedbank_algorithms::cores::{Density, Growth, Hits, Pick, Rule as CoreRule, Slack};
+pub use seedbank_algorithms::cores::{Density, Growth, Hits, Pick, Rule as CoreRule};
 pub use seedbank_algorithms::cover::global::{Duplicates, ValueBy, WebChoice};
 pub use seedbank_algorithms::cover::{
     BadParams as BadCover, Covered, Method as CoverMethod, Share, Value,
 };
 pub use seedbank_algorithms::cover::{Due, Revisit};
 pub use seedbank_algorithms::crawl_limits::{Amount, BadCrawlLimits, CrawlLimits, Crawls, Enter};
+pub use seedbank_algorithms::slack::Slack;
 
 use std::collections::BTreeSet;
 use std::mem;

@@ -17,10 +17,11 @@ use super::parameter;
 use super::parameter::{Access, Declaration, Section, TakenBy, switch, value, weight};
 use super::{Duplicates, Goal, HeldOutVerdict, Method, Pages, Scope, TunedParameter, TuningRecord};
 use crate::engine::policy::{Limit, List};
-use seedbank_algorithms::cores::{self, CoreParams, Density, Growth, Hits, Pick, Slack};
+use seedbank_algorithms::cores::{self, CoreParams, Density, Growth, Hits, Pick};
 use seedbank_algorithms::cover::global::{HOLDOUTS, TUNE_VISITS, TUNE_VISITS_PER_LINK, ValueBy};
 use seedbank_algorithms::cover::{CoverParams, Covered, Revisit, Share, Value, limits};
 use seedbank_algorithms::crawl_limits::Crawls;
+use seedbank_algorithms::slack::Slack;
 
 macro_rules! parameters {
     ($(
@@ -205,7 +206,7 @@ parameters! {
                 stored.clear_tuning();
                 (stored.value_known, stored.value_by) = (None, None);
                 (stored.tune_visits, stored.holdouts) = (None, None);
-                stored.revisit = None;
+                (stored.revisit, stored.keep_seeds) = (None, None);
                 stored.duplicates = None;
             }
         });
@@ -229,6 +230,9 @@ parameters! {
         revisit: Revisit = value("DAYS|auto|off")
             .default_is("off; auto for a new plan with a goal and a budget")
             .values_pages();
+        /// For greedy: how much less, in percent, the list may be worth than a new one while seeds of the previous list
+        /// stay; 0 for a new list each time.
+        keep_seeds: Slack = value("PERCENT").default_is("1 for the goal coverage with `revisit` off, else 0");
         /// Number of pages that the crawl will fetch. The first refresh tunes `hops`, `fetch-cost` and
         /// `value-known` for it, as far as they are not given.
         budget: u64 = value("N").range(1..).clears(|budget, stored| {
@@ -239,7 +243,7 @@ parameters! {
         /// With `budget`: the crawl that tuning and the verdict simulate, as limits separated by commas:
         /// `per-site=N`, the most pages of a site; `depth=N`, the most links from a seed; `sites-at-once=N`, the most
         /// sites in a round, which fetches one page of each; `rounds=N`; `round=N,per-site-round=N`;
-        /// `duration=6h,delay=10s`; `fail=P%`; `enter=seeds`. N may be P% of `budget`. Or a crawler: heritrix,
+        /// `duration=6h,delay=10s`; `fail=P%`; `enter=seeds|crawled`. N may be P% of `budget`. Or a crawler: heritrix,
         /// nutch, scrapy or browsertrix. `none` is breadth-first without limits. `panel`, the default of goals: five
         /// crawls, for a list that is good for most crawlers.
         crawl: Crawls = value("LIMITS").clears(|crawls, stored| {

@@ -6,7 +6,8 @@ use crate::engine::error::{Family, PlanError};
 use crate::engine::policy::{Limit, List, PagePolicy, Policy};
 use seedbank_algorithms::cores::{CoreParams, Density, Hits, Pick, Rule};
 use seedbank_algorithms::cover::global::{ValueBy, WebChoice, WebParams};
-use seedbank_algorithms::cover::{self, BadParams, Choice, CoverParams, Value};
+use seedbank_algorithms::cover::{self, BadParams, Choice, CoverParams, Revisit, Value};
+use seedbank_algorithms::slack::Slack;
 
 impl PlanOptions {
     /// Resolves and validates every parameter.
@@ -97,6 +98,9 @@ impl PlanOptions {
             let parameter = if is_for_other { "goal" } else { "value-by" };
             return Err(BadParams::ExcludedByLearned(parameter).into());
         }
+        let is_greedy = method == cover::Method::Greedy && self.learned != Some(true);
+        let revisit = self.revisit.unwrap_or_default();
+        let keeps = self.goal == Some(Goal::Coverage) && is_greedy && revisit == Revisit::Off;
         let params = WebParams {
             cover: self.cover_params(method),
             hops: self.hops,
@@ -108,7 +112,12 @@ impl PlanOptions {
             },
             fetch_cost: self.fetch_cost,
             duplicates: self.duplicates,
-            revisit: self.revisit.unwrap_or_default(),
+            revisit,
+            keep_seeds: self.keep_seeds.unwrap_or(if keeps {
+                Slack::ONE_PERCENT
+            } else {
+                Slack::EXACT
+            }),
             budget: self.budget,
             tune_visits: self.tune_visits,
             holdouts: self.holdouts,

@@ -57,6 +57,9 @@ pub struct HeldOutVerdict {
     /// The crawl. Figures of several are their geometric means.
     #[serde(default)]
     pub crawl: Crawls,
+    /// The days after which a fetched page counts whole again; `null` if pages count whole at any time.
+    #[serde(default)]
+    pub whole_after: Option<f64>,
     /// Number of times that pages were held out.
     #[schemars(range(min = 1))]
     pub draws: u32,
@@ -68,7 +71,7 @@ pub struct HeldOutVerdict {
     pub list: Option<ListFigures>,
     /// The figure of the plan.
     pub found: Estimate,
-    /// The name of the best of eleven baselines.
+    /// The name of the best baseline.
     pub baseline: String,
     /// The figure of the best baseline.
     pub baseline_found: Estimate,
@@ -98,7 +101,7 @@ pub struct ListFigures {
 pub struct Compared {
     /// The figure of the plan.
     pub found: Estimate,
-    /// The name of the best of eleven baselines.
+    /// The name of the best baseline.
     pub baseline: String,
     /// The figure of the best baseline.
     pub baseline_found: Estimate,

@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use seedbank_algorithms::cover::{
     PUniq, Value, Weights, apportion_bounded, page_value, pagerank_weight, value_weight,
 };
+use seedbank_algorithms::crawl_limits::{CrawlLimits, Crawls};
 use seedbank_algorithms::page::SiteId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_store::records::{BatchId, PageState, RefreshId, SiteRecord};
@@ -67,7 +68,8 @@ pub struct QuotaRequest {
     /// Weight by which they are distributed.
     pub by: QuotaBy,
     /// With [`QuotaBy::Seeds`], the plan whose seeds are counted (`None` for `default`). With
-    /// [`QuotaBy::Value`], the cover plan whose value weights apply (`None` for the default weights).
+    /// [`QuotaBy::Value`], the cover plan whose value weights apply (`None` for the default weights). Limits of its crawl
+    /// bound the quotas.
     pub plan: Option<String>,
 }
 
@@ -91,7 +93,7 @@ pub struct Quotas {
     pub allocated: u64,
     /// Number of crawled and known pages, the maximum of `allocated`.
     pub known: u64,
-    /// Number of those pages above the limits given for sites.
+    /// Number of those pages above the limits of sites.
     pub beyond_limits: u64,
     /// Every site with a crawled or known page, the largest quota first, ties by name.
     pub sites: Vec<SiteQuota>,
@@ -116,7 +118,8 @@ pub struct SiteQuota {
     /// pages are distributed equally.
     #[schemars(range(min = 0, max = 1))]
     pub share: f64,
-    /// Maximum number of pages that a record of the site gave; `null` if none did.
+    /// Maximum number of pages that a record of the site gave, or that the crawl of the plan takes from one site if that is less;
+    /// `null` without both.
     pub limit: Option<u32>,
 }
 
@@ -124,8 +127,8 @@ impl Bank {
     /// Distributes pages over the sites of the published state.
     ///
     /// Each site gets a share proportional to its weight (largest remainder method), but at most the number
-    /// of its known pages and its given limit; the excess goes to other sites by their weights. Sites
-    /// without weight get pages only when all others have their maximum. Sums are exact; ties are broken by
+    /// of its known pages, its given limit, and what the plan's crawl takes from a site; the excess goes to other sites by
+    /// their weights. Sites without weight get pages only when all others have their maximum. Sums are exact; ties are broken by
     /// site name.
     ///
     /// Cost: a scan of the sites; by value also a scan of all pages, by PageRank a ranking of the whole
@@ -140,7 +143,13 @@ impl Bank {
         let plan = plan_of(&views, request)?;
         let sites = sites(store, watch)?;
         let weights = weights(store, &sites, request.by, plan.as_ref(), watch)?;
-        let bounds: Vec<u32> = sites.iter().map(|(_, site)| max_quota(site)).collect();
+        let most = plan
+            .as_ref()
+            .and_then(|of| of.crawl?.most_of_site(request.pages));
+        let most = most.map(|most| u32::try_from(most).unwrap_or(u32::MAX));
+        let limit_of = |site: &SiteRecord| site.defaults.quota.into_iter().chain(most).min();
+        let bound = |(_, site): &(SiteId, SiteRecord)| max_quota(site, limit_of(site));
+        let bounds: Vec<u32> = sites.iter().map(bound).collect();
         let quotas = apportion_bounded(request.pages, &weights, &bounds);
         let sum: u128 = weights.iter().copied().map(u128::from).sum();
         let rows = sites.into_iter().zip(quotas).zip(&weights);
@@ -155,7 +164,7 @@ impl Bank {
                 } else {
                     weight as f64 / sum as f64
                 },
-                limit: site.defaults.quota,
+                limit: limit_of(&site),
                 site: site.name,
             })
             .collect();
@@ -185,6 +194,8 @@ struct ChosenPlan {
     refresh: RefreshId,
     /// Value parameters of the plan; unused by seeds.
     values: ValueParameters,
+    /// The crawl, if the plan is for one crawl.
+    crawl: Option<CrawlLimits>,
 }
 
 /// Parameters of page values.
@@ -211,14 +222,19 @@ fn plan_of(views: &Views, request: &QuotaRequest) -> Result<Option<ChosenPlan>, 
         refresh: None,
     };
     let (refresh, record) = views.find(&which)?;
+    let options = PlanOptions::from_stored(&record.settings)?;
     let values = match request.by {
-        QuotaBy::Value => value_parameters(&PlanOptions::from_stored(&record.settings)?)?,
+        QuotaBy::Value => value_parameters(&options)?,
         _ => ValueParameters::default(),
     };
     Ok(Some(ChosenPlan {
         name: record.plan,
         refresh,
         values,
+        crawl: match options.crawl {
+            Some(Crawls::One(limits)) => Some(limits),
+            Some(Crawls::Panel) | None => None,
+        },
     }))
 }
 
@@ -256,9 +272,9 @@ fn pages_of(site: &SiteRecord) -> u64 {
     u64::from(site.crawled) + u64::from(site.known)
 }
 
-/// Returns the maximum quota of a site: its pages, or if it is a likely trap the distinct contents that are expected of them.
-fn max_quota(site: &SiteRecord) -> u32 {
-    let most = site.defaults.quota.unwrap_or(u32::MAX);
+/// Returns the maximum quota of a site: its limit, its pages, or if it is a likely trap the distinct contents that are expected of them.
+fn max_quota(site: &SiteRecord, limit: Option<u32>) -> u32 {
+    let most = limit.unwrap_or(u32::MAX);
     let mut pages = pages_of(site);
     if is_trap(site) {
         let (distinct, of) = (

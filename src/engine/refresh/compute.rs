@@ -13,8 +13,8 @@ use super::delete::PickedBy;
 use super::global::{self, WebRun};
 use super::judged::{Judge, Judged};
 use super::report::{
-    Candidates, DefaultBudget, PolicyView, Proof, RefreshReport, Shortage, ShortageReason, Stars,
-    StepsView, TuningView,
+    Candidates, DefaultBudget, KeptSeeds, PolicyView, Proof, RefreshReport, Shortage,
+    ShortageReason, Stars, StepsView, TuningView,
 };
 use super::request::RefreshRequest;
 use super::run_context::RunContext;
@@ -26,7 +26,7 @@ use crate::engine::processes::Processes;
 use crate::engine::repeated_content::likely_traps;
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cover::Choice;
-use seedbank_algorithms::cover::global::{HOLDOUTS, ValueBy, WebChoice};
+use seedbank_algorithms::cover::global::{HOLDOUTS, Kept, ValueBy, WebChoice};
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
@@ -113,8 +113,8 @@ pub(super) fn run(
         let pins = rules.pins.pages.len() as u64;
         return Err(PlanError::TooManyPins { pins, seeds }.into());
     }
-    let same_policy = base.policy().ok() == Some(policy);
-    let plan_changed = stored.is_some() && (base.resolve().ok() != Some(resolved) || !same_policy);
+    let is_same = base.resolve().ok() == Some(resolved) && base.policy().ok() == Some(policy);
+    let plan_changed = stored.is_some() && !is_same;
     let is_new = stored.is_none();
     let previous = stored.map(|stored| stored.last_refresh);
     let changes = if plan_changed {
@@ -140,7 +140,7 @@ pub(super) fn run(
         plan: &base,
         refresh: previous.filter(|_| !request.cold && !plan_changed),
         is_new: previous.is_none(),
-        same_policy,
+        list: previous.filter(|_| !request.replace),
     };
     let outcome = match resolved {
         ResolvedPlan::Cores(ref plan) => {
@@ -219,7 +219,7 @@ pub(super) fn run(
             if rules.policy != Policy::default() {
                 report.view.policy.get_or_insert_default();
             }
-            Outcome::Web(run)
+            Outcome::Web(Box::new(run))
         }
     };
     if report.view.steps_recomputed > 0 {
@@ -380,10 +380,10 @@ struct PreviousPlan<'a> {
     plan: &'a PlanOptions,
     /// The last refresh, if it ran with the same parameters and may be reused.
     refresh: Option<RefreshId>,
+    /// The last refresh, if its list may be kept.
+    list: Option<RefreshId>,
     /// Whether the plan is new.
     is_new: bool,
-    /// Whether the policies are unchanged.
-    same_policy: bool,
 }
 
 fn run_cover(
@@ -418,7 +418,17 @@ fn run_global(
         Some(refresh) => context.store.need(&tables::REFRESHES, &refresh)?.batch == view.batch,
         None => false,
     };
-    let run = global::run(context, previous, is_same_state)?;
+    let list = match previous_plan.list {
+        Some(refresh) if !context.plan.keep_seeds.is_exact() => {
+            let seeds = context.store.list(refresh)?.into_iter();
+            seeds.map(|(_, seed)| seed.page).collect()
+        }
+        _ => Vec::new(),
+    };
+    let run = global::run(context, previous, is_same_state, list)?;
+    report.kept = run
+        .kept
+        .map(|Kept { seeds, worth }| KeptSeeds { seeds, worth });
     report.candidates = run
         .searched
         .map(|(searched, all)| Candidates { searched, all });
@@ -431,8 +441,14 @@ fn run_global(
         let parameters = &mut view.parameters;
         let crawled = context.store.counters()?.crawled;
         parameters.set_tuning(*setting, found.tuned(context.plan, view.batch, crawled));
-        let same = previous_plan.plan.resolve().ok() == parameters.resolve().ok();
-        report.plan_changed = !(previous_plan.is_new || same && previous_plan.same_policy);
+        // Another result of tuning is no other parameter.
+        let (before, now) = (
+            previous_plan.plan.without_tuning(),
+            parameters.without_tuning(),
+        );
+        let same = before.resolve().ok() == now.resolve().ok();
+        let same = same && before.policy().ok() == now.policy().ok();
+        report.plan_changed = !(previous_plan.is_new || same);
         report.tuning = Some(found);
     }
     Ok(run)
@@ -559,7 +575,7 @@ pub(super) enum Outcome {
     Cores(Box<CoresRun>),
     SameCores(Box<UnchangedRun>),
     Cover(CoverRun),
-    Web(WebRun),
+    Web(Box<WebRun>),
 }
 
 impl Outcome {

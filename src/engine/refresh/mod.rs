@@ -33,7 +33,7 @@ pub use delete::DeletedPlan;
 pub(crate) use dry_run::UnstoredRefresh;
 pub(crate) use judged::{Judge, Judged};
 pub use report::{
-    Candidates, DefaultBudget, PolicyView, Proof, RefreshReport, RefreshView, Shortage,
+    Candidates, DefaultBudget, KeptSeeds, PolicyView, Proof, RefreshReport, RefreshView, Shortage,
     ShortageReason, Stars, StepsView, TrialView, TuningView,
 };
 pub use request::RefreshRequest;

@@ -62,6 +62,9 @@ pub struct RefreshReport {
     /// Over the web by gain: how many candidates were searched; absent if the previous list was taken over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub candidates: Option<Candidates>,
+    /// Over the web with `keep-seeds`: how the list follows from the previous one; absent if the seeds were selected without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<KeptSeeds>,
     /// The budget that the plan got because none was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_budget: Option<DefaultBudget>,
@@ -119,6 +122,16 @@ pub struct Candidates {
     pub searched: u64,
     /// Number of all candidates.
     pub all: u64,
+}
+
+/// How a list follows from the previous one.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct KeptSeeds {
+    /// Number of seeds that were on the previous list.
+    pub seeds: u32,
+    /// Worth of the pages that the list reaches, after the fetch costs, divided by that of a list without kept seeds.
+    pub worth: f64,
 }
 
 /// Cores that are stars: they have a single hub or a single authority.

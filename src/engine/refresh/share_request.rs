@@ -6,8 +6,18 @@ use super::site_processes::SiteProcesses;
 use crate::engine::Result;
 use crate::engine::plan::PlanOptions;
 use crate::engine::policy::List;
+use seedbank_algorithms::page::PageId;
 use seedbank_store::PublishedState;
 use seedbank_store::records::RefreshId;
+
+/// What earlier refreshes of a plan over the web have left for this one.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Earlier {
+    /// The refresh whose gains are reused.
+    pub(super) gains: Option<RefreshId>,
+    /// The list that is kept as far as it is worth it, best first; empty if none is.
+    pub(super) list: Vec<PageId>,
+}
 
 /// A request to select over the share of a process.
 #[derive(Serialize, Deserialize)]
@@ -17,8 +27,7 @@ pub(super) struct ShareRequest {
     options: String,
     /// The lines of the lists of the plan that may not be stored yet, in the order of [`lists_of`].
     lists: [Option<String>; 4],
-    /// Over the web: the refresh whose gains are reused.
-    pub(super) cached: Option<RefreshId>,
+    pub(super) earlier: Earlier,
 }
 
 /// The lists of a plan.
@@ -33,14 +42,14 @@ fn lists_of(plan: &mut PlanOptions) -> [&mut Option<List>; 4] {
 
 impl ShareRequest {
     /// Returns the request that process 0 sends.
-    pub(super) fn new(processes: &SiteProcesses<'_>, cached: Option<RefreshId>) -> Self {
+    pub(super) fn new(processes: &SiteProcesses<'_>, earlier: Earlier) -> Self {
         let mut plan = processes.plan.clone();
         let lists = lists_of(&mut plan);
         Self {
             state: processes.state,
             options: processes.options.clone(),
             lists: lists.map(|list| Some(list.as_ref()?.text()?.to_owned())),
-            cached,
+            earlier,
         }
     }
 

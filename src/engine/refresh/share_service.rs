@@ -90,7 +90,7 @@ impl ShareService {
         let (answer, found) = match &resolved {
             ResolvedPlan::Web(choice) => {
                 let context = RunContext::new(&store, choice, &policy, watch);
-                let (answer, pages) = of_webs::run(context, &of_sites, job, request.cached)?;
+                let (answer, pages) = of_webs::run(context, &of_sites, job, &request.earlier)?;
                 (answer, ShareResult::Web(pages))
             }
             ResolvedPlan::Cores(plan) => {

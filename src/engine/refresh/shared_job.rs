@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::share_request::ShareRequest;
+use super::share_request::{Earlier, ShareRequest};
 use super::site_processes::SiteProcesses;
 use crate::engine::Result;
 use crate::engine::failing_watch::FailingWatch;
@@ -13,19 +13,18 @@ use crate::engine::rounds::call_all::Others;
 use crate::engine::rounds::job::{Job, JobWatch};
 use crate::engine::rounds::request::Kind;
 use seedbank_algorithms::watch::{Unwatched, Watch};
-use seedbank_store::records::RefreshId;
 
 /// A selection in all processes. Dropping it ends the job, and the others forget what they know of pages.
 pub(super) struct SharedJob(Others);
 
 impl SharedJob {
-    /// Runs a selection in all processes, `own` in this one. Over the web, `cached` is the refresh whose gains are reused. `read` converts the answers of the others. Returns the results,
-    /// that of `own` first.
+    /// Runs a selection in all processes, `own` in this one. `read` converts the answers of the others. Returns the results, that of
+    /// `own` first.
     ///
     /// Fails in all of them if one fails or is lost.
     pub(super) fn run<T: Send>(
         processes: &SiteProcesses<'_>,
-        cached: Option<RefreshId>,
+        earlier: Earlier,
         watch: &dyn Watch,
         own: impl FnOnce(&dyn Watch, &Arc<Job>) -> Result<T>,
         read: impl Fn(&[u8]) -> Result<T> + Sync,
@@ -33,7 +32,7 @@ impl SharedJob {
         let local = processes.local;
         let job = local.begin_job(local.next_job())?;
         let shared = Self(Others::new(job.number(), local.by_number()?));
-        let request = seedbank_store::pack(&ShareRequest::new(processes, cached))?;
+        let request = seedbank_store::pack(&ShareRequest::new(processes, earlier))?;
         let failing = job.failing();
         let begin = (Kind::Begin, &[][..]);
         shared.0.call_all(failing, begin, || Ok(()), |_| Ok(()))?;

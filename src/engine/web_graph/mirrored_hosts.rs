@@ -29,7 +29,7 @@ use seedbank_store::{GraphImage, Run, Store, tables};
 
 /// Hosts are mirrored if this many different contents are on the same path of both; one in unit tests, whose banks are small.
 const MIN_EQUAL: u32 = if cfg!(test) { 1 } else { 10 };
-/// For so many of these, one path may have different contents.
+/// Mirrored hosts have at least this many equal contents for each path with different ones.
 const EQUAL_PER_DIFFERENT: u32 = if cfg!(test) { 1 } else { 10 };
 /// A path of more hosts is no evidence.
 const MAX_HOSTS: usize = 8;

@@ -98,7 +98,7 @@ pub(super) fn baseline(
         },
         uncovered: reached.others().map(scored).collect(),
         picks,
-        page_visits: reached.visits,
+        page_visits: reached.visits(),
     })
 }
 
@@ -163,6 +163,6 @@ pub(super) fn max_out(
             .collect(),
         picks,
         stop,
-        page_visits: remaining.visits + reached.visits,
+        page_visits: remaining.visits + reached.visits(),
     })
 }

@@ -53,6 +53,22 @@ impl<'a> RemainingCaps<'a> {
         }
     }
 
+    /// Takes back [`add_seed_of_site`](Self::add_seed_of_site).
+    pub(super) fn remove_seed_of_site(&mut self, page: u32) {
+        if let Some((site, left)) = &mut self.of_sites {
+            left[site[page as usize] as usize] += 1;
+        }
+    }
+
+    /// Takes back [`add_seed_of`](Self::add_seed_of).
+    pub(super) fn remove_seed_of(&mut self, groups: &[u32]) {
+        for ((_, left), group) in self.caps.iter_mut().zip(groups) {
+            if let Some(left) = left.get_mut(*group as usize) {
+                *left += 1;
+            }
+        }
+    }
+
     /// Returns the group of a page for each cap.
     pub(super) fn groups(&self, page: u32) -> Vec<u32> {
         let groups = self.caps.iter().map(|(group, _)| group[page as usize]);

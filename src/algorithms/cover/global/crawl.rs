@@ -8,6 +8,7 @@ use crate::cover::value::UNIT;
 use crate::crawl_frontier::{CrawlFrontier, Found};
 use crate::crawl_limits::CrawlLimits;
 use crate::graph::codec::{Decoder, Encoder};
+use crate::graph::number;
 use crate::statistics::geometric_mean;
 use crate::watch::Interrupted;
 
@@ -86,7 +87,8 @@ pub(super) fn result_of_all(results: &[i64]) -> i64 {
 pub(super) struct Crawler<'a> {
     graph: &'a WebGraph,
     frontier: CrawlFrontier,
-    site_count: usize,
+    /// By site: whether it has crawled pages.
+    crawled_sites: Vec<bool>,
     met_in: Vec<u32>,
     run: u32,
     /// The searches over several processes.
@@ -97,11 +99,12 @@ pub(super) struct Crawler<'a> {
 
 impl<'a> Crawler<'a> {
     pub(super) fn new(graph: &'a WebGraph) -> Self {
-        let last = graph.sites().iter().max();
         Self {
             graph,
             frontier: CrawlFrontier::default(),
-            site_count: last.map_or(0, |&last| last as usize + 1),
+            crawled_sites: CrawlFrontier::crawled_sites(graph.sites(), |page| {
+                !graph.is_known(number(page))
+            }),
             met_in: vec![0; graph.pages() as usize],
             run: 0,
             levels: graph.share().map(ShareLevels::new),
@@ -134,7 +137,7 @@ impl<'a> Crawler<'a> {
         budget: u64,
     ) -> Result<Crawl, Interrupted> {
         let graph = self.graph;
-        self.frontier.begin(limits, budget, self.site_count);
+        self.frontier.begin(limits, budget, &self.crawled_sites);
         self.begin();
         for (place, &seed) in (0..).zip(seeds) {
             let Some(page) = graph.local(seed) else {

@@ -2,7 +2,7 @@
 
 use super::super::graph::SiteGraphError;
 use super::super::limits::MAX_PRICE;
-use super::super::revisit::Age;
+use super::super::revisit::{Age, Due};
 use super::super::value::UNIT;
 use super::constraints::Cap;
 use super::contents::{ContentPage, Contents, SharedContent};
@@ -230,14 +230,19 @@ impl WebGraph {
         self
     }
 
-    /// Lets each page count for a part of its value, and the places that picks by gain leave be filled by the oldest last
-    /// fetches. `ages` has an entry for each page; `None` changes nothing. In a share, all processes pass it or none does.
+    /// Sets the part of its value that each page counts for in a selection, and the times since fetches, by which the places that
+    /// picks by gain leave are filled. `ages` has an entry for each page; `None` changes nothing. Settings are tuned with whole
+    /// values. In a share, all processes pass it or none does.
     #[must_use]
     pub fn with_ages(mut self, ages: Option<Vec<Age>>) -> Self {
         self.ages = ages.map(Into::into);
-        let values = std::mem::take(&mut self.values);
-        self.values = self.as_due(values);
         self
+    }
+
+    /// Lets each page count for its part, from now on. Called once.
+    pub(super) fn apply_ages(&mut self) {
+        let ages = self.ages.iter().flat_map(|of| &**of);
+        Due::apply(ages.map(|age| age.due), &mut self.values);
     }
 
     /// Whether pages count for parts of their values.
@@ -256,14 +261,6 @@ impl WebGraph {
         let links = u64::from(self.out_degree(page)).min((1 << LINKS) - 1);
         // Below the largest number by the bounds of both.
         i64::try_from(seconds << LINKS | links).unwrap_or(i64::MAX)
-    }
-
-    /// Returns the parts of values, by page, that the pages count for.
-    pub(super) fn as_due(&self, mut values: Vec<i64>) -> Vec<i64> {
-        for (value, age) in values.iter_mut().zip(self.ages.iter().flat_map(|of| &**of)) {
-            *value = age.due.of(*value);
-        }
-        values
     }
 
     /// Sets the site of each page, which limits of crawls and of seeds need: numbers from 0, the same for all pages of a
@@ -360,7 +357,7 @@ impl WebGraph {
                 candidates: count,
             },
             share: self.share.clone(),
-            ages: self.ages.clone(),
+            ages: None,
             sites: self.sites.clone(),
             // A crawl of the whole web is scored.
             contents: None,

@@ -11,8 +11,8 @@
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use super::super::argmax_search::{Key, TopTwo};
-use super::super::bfs_ball::BallSearch;
+use super::super::argmax_search::{Argmax, Key, TopTwo};
+use super::super::bfs_ball::{BallSearch, Level};
 use super::super::pick::{HopGain, Pick, Scored, Stop};
 use super::constraints::RemainingCaps;
 use super::first_gains::{FirstGains, atomic, subtract};
@@ -22,6 +22,7 @@ use super::search_pool::SearchPool;
 use super::share::levels::ShareLevels;
 use super::share::offer::Offer;
 use super::share::standing::Standing;
+use crate::graph::codec::{Decoder, Encoder};
 use crate::watch::{Interrupted, Watch};
 use rayon::prelude::*;
 
@@ -48,80 +49,101 @@ pub(super) struct GreedyOptions {
     pub(super) with_uncovered: bool,
 }
 
-/// The pages that the picks so far reach; in a share, those of this process.
-pub(super) struct Reached<'a> {
+/// Searches forward from one pick after another.
+pub(super) struct Forward<'a> {
     graph: &'a WebGraph,
     hops: u32,
-    /// By page.
-    by_page: Vec<bool>,
     search: BallSearch,
     /// The search over several processes.
     levels: Option<ShareLevels>,
+    /// The page visits of this process.
     pub(super) visits: u64,
 }
 
-impl<'a> Reached<'a> {
+impl<'a> Forward<'a> {
     pub(super) fn new(graph: &'a WebGraph, hops: u32) -> Self {
         let pages = graph.pages();
         Self {
             graph,
             hops,
-            by_page: vec![false; pages as usize],
             search: BallSearch::new(if graph.share().is_none() { pages } else { 0 }),
             levels: graph.share().map(ShareLevels::new),
             visits: 0,
         }
     }
 
+    /// Calls `visit` with the pages of this process at each distance from a page, given its number in the web, up to the last
+    /// one that any process has a page at. In a share, all processes call this at the same time.
+    pub(super) fn each_hop(
+        &mut self,
+        page: u32,
+        mut visit: impl FnMut(&[u32]),
+    ) -> Result<(), Interrupted> {
+        let graph = self.graph;
+        let links = graph.successors();
+        let (Some(share), Some(levels)) = (graph.share(), &mut self.levels) else {
+            let by_level = |level: Level<'_>| visit(level.pages);
+            self.visits += self.search.levels(links, page, self.hops, by_level);
+            return Ok(());
+        };
+        levels.begin();
+        let mut level: Vec<u32> = graph.local(page).into_iter().collect();
+        level.retain(|&page| levels.is_new(page));
+        for hop in 0.. {
+            self.visits += level.len() as u64;
+            if hop == self.hops {
+                if graph.group().total([level.len() as u64])? != [0] {
+                    visit(&level);
+                }
+                break;
+            }
+            let followed = level.iter().map(|&page| links.list(page).len() as u64);
+            self.visits += followed.sum::<u64>();
+            match levels.next(share, links, &level)? {
+                Some(next) => {
+                    visit(&level);
+                    level = next;
+                }
+                // No process has a page at this hop.
+                None => break,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The pages that the picks so far reach; in a share, those of this process.
+pub(super) struct Reached<'a> {
+    graph: &'a WebGraph,
+    /// By page.
+    by_page: Vec<bool>,
+    forward: Forward<'a>,
+}
+
+impl<'a> Reached<'a> {
+    pub(super) fn new(graph: &'a WebGraph, hops: u32) -> Self {
+        Self {
+            graph,
+            by_page: vec![false; graph.pages() as usize],
+            forward: Forward::new(graph, hops),
+        }
+    }
+
+    /// The page visits of this process.
+    pub(super) const fn visits(&self) -> u64 {
+        self.forward.visits
+    }
+
     /// Adds a pick, given its number in the web. Returns its gain by hop, and the pages that it is the first to reach.
     pub(super) fn add(&mut self, pick: u32) -> Result<(Vec<HopGain>, Vec<u32>), Interrupted> {
-        let Self {
-            graph,
-            hops,
-            by_page,
-            search,
-            levels,
-            visits,
-        } = self;
         let mut gains = Vec::new();
         let mut added = Vec::new();
-        if let (Some(share), Some(levels)) = (graph.share(), levels) {
-            levels.begin();
-            let mut level: Vec<u32> = graph.local(pick).into_iter().collect();
-            level.retain(|&page| levels.is_new(page));
-            for hop in 0.. {
-                *visits += level.len() as u64;
-                let is_new = |page: &u32| !std::mem::replace(&mut by_page[*page as usize], true);
-                let new: Vec<u32> = level.iter().copied().filter(is_new).collect();
-                added.extend(&new);
-                gains.push(HopGain::new(graph.values(), new));
-                let next = if hop == *hops {
-                    let [pages] = graph.group().total([level.len() as u64])?;
-                    (pages > 0).then(Vec::new)
-                } else {
-                    let links = graph.successors();
-                    let followed = level.iter().map(|&page| links.list(page).len() as u64);
-                    *visits += followed.sum::<u64>();
-                    levels.next(share, links, &level)?
-                };
-                match next {
-                    // No process has a page at this hop.
-                    None => {
-                        gains.pop();
-                        break;
-                    }
-                    Some(_) if hop == *hops => break,
-                    Some(next) => level = next,
-                }
-            }
-            return Ok((gains, added));
-        }
-        *visits += search.levels(graph.successors(), pick, *hops, |level| {
-            let is_new = |page: &u32| !std::mem::replace(&mut by_page[*page as usize], true);
-            let new: Vec<u32> = level.pages.iter().copied().filter(is_new).collect();
+        self.forward.each_hop(pick, |pages| {
+            let is_new = |page: &u32| !std::mem::replace(&mut self.by_page[*page as usize], true);
+            let new: Vec<u32> = pages.iter().copied().filter(is_new).collect();
             added.extend(&new);
-            gains.push(HopGain::new(graph.values(), new));
-        });
+            gains.push(HopGain::new(self.graph.values(), new));
+        })?;
         Ok((gains, added))
     }
 
@@ -147,88 +169,15 @@ pub(super) fn greedy(
     pool: &SearchPool,
     watch: &dyn Watch,
 ) -> Result<WebCover, Interrupted> {
-    let mut run = Run {
-        graph,
-        depth: first.hops,
-        options,
-        gains: atomic(first.by_page.clone()),
-        picked: vec![false; graph.pages() as usize],
-        caps: RemainingCaps::new(graph.caps(), graph.site_limit(options.max_per_site)),
-        unreached: 0,
-        pool,
-        watch,
-    };
-    let pages = 0..graph.pages();
-    run.unreached = pages.filter(|&page| run.worth(page) != 0).count();
-    let mut reached = Reached::new(graph, options.hops);
-    let mut picks: Vec<Pick> = Vec::new();
-    let mut visits = 0;
-    for (&pin, groups) in graph.pins().iter().zip(run.groups_of_pins()?) {
-        watch.proceed()?;
-        let (hops, added) = run.take(&mut reached, pin, &groups)?;
-        picks.push(Pick::pinned(pin, hops));
-        visits += run.subtract(added)?;
-    }
-    let stop = loop {
-        watch.proceed()?;
-        let Standing {
-            unreached,
-            top,
-            groups,
-        } = run.standing()?;
-        if !picks.is_empty() && unreached == 0 {
-            break Stop::NoValueLeft;
-        }
-        let (Some((gain, _)), Some(best)) = (top.first, top.best(None)) else {
-            break Stop::NoPageLeft;
-        };
-        if picks.len() >= options.seeds as usize {
-            break Stop::Complete;
-        }
-        // A gain that looks as far as a pick reaches is what the pick adds, which saves the search.
-        let is_what_it_adds = run.depth == options.hops;
-        if options.positive_only && is_what_it_adds && gain <= 0 {
-            break Stop::NotPositive;
-        }
-        let (hops, added) = run.take(&mut reached, best.seed.page, &groups)?;
-        if options.positive_only && !is_what_it_adds && run.net_value(&added)? <= 0 {
-            reached.take_back(&added);
-            break Stop::NotPositive;
-        }
-        picks.push(Pick {
-            seed: best.seed,
-            runner_up: best.runner_up,
-            hops,
-        });
-        if options.with_uncovered || picks.len() < options.seeds as usize {
-            visits += run.subtract(added)?;
-        }
-    };
-    let stop = if options.fill && stop != Stop::Complete {
-        run.fill(&mut reached, &mut picks, &mut visits)?
-    } else {
-        stop
-    };
-    let uncovered = if options.with_uncovered {
-        let scored = |page| Scored::by_weight(page, run.gain(page));
-        reached.others().map(scored).collect()
-    } else {
-        Vec::new()
-    };
-    let [page_visits] = graph.group().total([visits + reached.visits])?;
-    Ok(WebCover {
-        picks,
-        stop,
-        uncovered,
-        page_visits,
-    })
+    Run::new(graph, first, options, pool, watch).select(&[])
 }
 
-struct Run<'a> {
-    graph: &'a WebGraph,
+/// A selection by gain.
+pub(super) struct Run<'a> {
+    pub(super) graph: &'a WebGraph,
     /// The gain of a candidate counts the pages within this many hops.
     depth: u32,
-    options: GreedyOptions,
+    pub(super) options: GreedyOptions,
     /// By page; meaningless for pages that are not candidates.
     gains: Vec<AtomicI64>,
     picked: Vec<bool>,
@@ -236,10 +185,117 @@ struct Run<'a> {
     /// The number of unreached pages of this process whose value differs from the fetch cost.
     unreached: usize,
     pool: &'a SearchPool,
-    watch: &'a dyn Watch,
+    pub(super) watch: &'a dyn Watch,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    pub(super) fn new(
+        graph: &'a WebGraph,
+        first: &FirstGains,
+        options: GreedyOptions,
+        pool: &'a SearchPool,
+        watch: &'a dyn Watch,
+    ) -> Self {
+        let mut run = Self {
+            graph,
+            depth: first.hops,
+            options,
+            gains: atomic(first.by_page.clone()),
+            picked: vec![false; graph.pages() as usize],
+            caps: RemainingCaps::new(graph.caps(), graph.site_limit(options.max_per_site)),
+            unreached: 0,
+            pool,
+            watch,
+        };
+        let pages = 0..graph.pages();
+        run.unreached = pages.filter(|&page| run.worth(page) != 0).count();
+        run
+    }
+
+    /// Picks to the end: first pins, then the candidates among `kept`, then the others. `kept` has numbers in the web.
+    pub(super) fn select(&mut self, kept: &[u32]) -> Result<WebCover, Interrupted> {
+        let graph = self.graph;
+        let options = self.options;
+        let mut reached = Reached::new(graph, options.hops);
+        let mut picks: Vec<Pick> = Vec::new();
+        let mut visits = 0;
+        for (&pin, groups) in graph.pins().iter().zip(self.groups_of(graph.pins())?) {
+            self.watch.proceed()?;
+            let (hops, added) = self.take(&mut reached, pin, &groups)?;
+            picks.push(Pick::pinned(pin, hops));
+            visits += self.subtract(added)?;
+        }
+        let groups_of_kept = self.groups_of(kept)?;
+        let stop = loop {
+            self.watch.proceed()?;
+            let Standing {
+                unreached,
+                top,
+                mut groups,
+            } = self.standing()?;
+            if !picks.is_empty() && unreached == 0 {
+                break Stop::NoValueLeft;
+            }
+            let Some(mut best) = top.best(None) else {
+                break Stop::NoPageLeft;
+            };
+            if picks.len() >= options.seeds as usize {
+                break Stop::Complete;
+            }
+            let mut gain = top.first.map_or(0, |(gain, _)| gain);
+            if let Some((gain_of_kept, Reverse(page))) = self.best_of(kept)?
+                && (gain_of_kept > 0 || !options.positive_only)
+            {
+                gain = gain_of_kept;
+                let place = kept.iter().position(|of| *of == page);
+                groups.clone_from(&groups_of_kept[place.unwrap_or_default()]);
+                let seed = Scored::by_weight(page, gain);
+                // The page that would be picked if none were kept, or the second best one.
+                let other = Some(best.seed).filter(|of| of.page != seed.page);
+                best = Argmax {
+                    seed,
+                    runner_up: other.or(best.runner_up),
+                };
+            }
+            // A gain that looks as far as a pick reaches is what the pick adds, which saves the search.
+            let is_what_it_adds = self.depth == options.hops;
+            if options.positive_only && is_what_it_adds && gain <= 0 {
+                break Stop::NotPositive;
+            }
+            let (hops, added) = self.take(&mut reached, best.seed.page, &groups)?;
+            if options.positive_only && !is_what_it_adds && self.net_value(&added)? <= 0 {
+                reached.take_back(&added);
+                break Stop::NotPositive;
+            }
+            picks.push(Pick {
+                seed: best.seed,
+                runner_up: best.runner_up,
+                hops,
+            });
+            if options.with_uncovered || picks.len() < options.seeds as usize {
+                visits += self.subtract(added)?;
+            }
+        };
+        let stop = if options.fill && stop != Stop::Complete {
+            self.fill(&mut reached, &mut picks, &mut visits)?
+        } else {
+            stop
+        };
+        let uncovered = if options.with_uncovered {
+            let scored = |page| Scored::by_weight(page, self.gain(page));
+            reached.others().map(scored).collect()
+        } else {
+            Vec::new()
+        };
+        let [page_visits] = graph.group().total([visits + reached.visits()])?;
+        Ok(WebCover {
+            picks,
+            stop,
+            uncovered,
+            page_visits,
+        })
+    }
+
     /// Records a seed of these groups, given its number in the web. Returns its gain by hop, and the pages that it is the
     /// first to reach.
     fn take(
@@ -248,12 +304,26 @@ impl Run<'_> {
         page: u32,
         groups: &[u32],
     ) -> Result<(Vec<HopGain>, Vec<u32>), Interrupted> {
+        self.occupy(page, groups);
+        reached.add(page)
+    }
+
+    /// Marks a page of these groups as a seed, given its number in the web.
+    pub(super) fn occupy(&mut self, page: u32, groups: &[u32]) {
         if let Some(local) = self.graph.local(page) {
             self.picked[local as usize] = true;
             self.caps.add_seed_of_site(local);
         }
         self.caps.add_seed_of(groups);
-        reached.add(page)
+    }
+
+    /// Takes back [`occupy`](Self::occupy).
+    pub(super) fn release(&mut self, page: u32, groups: &[u32]) {
+        if let Some(local) = self.graph.local(page) {
+            self.picked[local as usize] = false;
+            self.caps.remove_seed_of_site(local);
+        }
+        self.caps.remove_seed_of(groups);
     }
 
     /// The value minus the fetch cost of pages, in millionths; in a share, of those of all processes.
@@ -263,7 +333,7 @@ impl Run<'_> {
     }
 
     /// The value of a page minus the fetch cost, in millionths.
-    fn worth(&self, page: u32) -> i64 {
+    pub(super) fn worth(&self, page: u32) -> i64 {
         let GreedyOptions {
             price, value_known, ..
         } = self.options;
@@ -275,28 +345,56 @@ impl Run<'_> {
         }
     }
 
-    /// Returns the groups of each pin.
-    fn groups_of_pins(&self) -> Result<Vec<Vec<u32>>, Interrupted> {
+    /// Returns the groups of pages, given their numbers in the web.
+    pub(super) fn groups_of(&self, pages: &[u32]) -> Result<Vec<Vec<u32>>, Interrupted> {
         let graph = self.graph;
         let caps = graph.caps().len();
-        let own = graph.pins().iter().flat_map(|&pin| match graph.local(pin) {
-            Some(pin) => self.caps.groups(pin),
+        let own = pages.iter().flat_map(|&page| match graph.local(page) {
+            Some(page) => self.caps.groups(page),
             None => vec![0; caps],
         });
         if caps == 0 {
-            return Ok(vec![Vec::new(); graph.pins().len()]);
+            return Ok(vec![Vec::new(); pages.len()]);
         }
-        // Each pin has one process, so that the sums are the groups.
+        // Each page has one process, so that the sums are the groups.
         let all = graph.group().sums(own.map(i64::from).collect())?;
         let group = |group: &i64| u32::try_from(*group).unwrap_or(u32::MAX);
-        let of_pins = all.chunks(caps);
-        Ok(of_pins
-            .map(|of_pin| of_pin.iter().map(group).collect())
+        let by_page = all.chunks(caps);
+        Ok(by_page
+            .map(|of_page| of_page.iter().map(group).collect())
             .collect())
     }
 
+    /// Returns the best page of a list that can be picked, all by their numbers in the web.
+    fn best_of(&self, list: &[u32]) -> Result<Option<Key>, Interrupted> {
+        let graph = self.graph;
+        let open = list.iter().filter_map(|&page| {
+            let local = graph.local(page).filter(|page| self.is_open(*page))?;
+            Some((self.gain(local), Reverse(page)))
+        });
+        let own = open.max();
+        let Some(share) = graph.share().filter(|_| !list.is_empty()) else {
+            return Ok(own);
+        };
+        let mut message = Encoder::default();
+        if let Some((gain, Reverse(page))) = own {
+            message.signed(gain);
+            message.number(page.into());
+        }
+        let mut best = None;
+        for message in graph.group().gather(message.0)? {
+            let mut message = Decoder(&message);
+            if !message.0.is_empty() {
+                let key = message.signed().zip(message.index());
+                let (gain, page) = key.ok_or_else(|| share.malformed())?;
+                best = best.max(Some((gain, Reverse(page))));
+            }
+        }
+        Ok(best)
+    }
+
     /// Returns what decides about the next pick.
-    fn standing(&self) -> Result<Standing, Interrupted> {
+    pub(super) fn standing(&self) -> Result<Standing, Interrupted> {
         let mut top = TopTwo::default();
         let own = self.best();
         let in_web = |key: Key| (key.0, Reverse(self.graph.number(key.1.0)));
@@ -403,10 +501,19 @@ impl Run<'_> {
 
     /// Subtracts the value minus the fetch cost of newly reached pages from the gains of the candidates that
     /// have them within reach. Returns the page visits.
-    fn subtract(&mut self, mut pages: Vec<u32>) -> Result<u64, Interrupted> {
+    pub(super) fn subtract(&mut self, mut pages: Vec<u32>) -> Result<u64, Interrupted> {
         pages.retain(|&page| self.worth(page) != 0);
         self.unreached -= pages.len();
         let worth = |page: u32| self.worth(page);
+        let from = (&pages[..], self.depth);
+        subtract(self.graph, &self.gains, worth, from, self.pool, self.watch)
+    }
+
+    /// Adds the value minus the fetch cost of pages that are reached no more to the gains. Returns the page visits.
+    pub(super) fn give_back(&mut self, mut pages: Vec<u32>) -> Result<u64, Interrupted> {
+        pages.retain(|&page| self.worth(page) != 0);
+        self.unreached += pages.len();
+        let worth = |page: u32| -self.worth(page);
         let from = (&pages[..], self.depth);
         subtract(self.graph, &self.gains, worth, from, self.pool, self.watch)
     }

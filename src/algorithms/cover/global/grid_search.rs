@@ -460,7 +460,7 @@ impl<'a> Search<'a> {
             value_known: added,
             max_per_site: setting.max_per_site,
             positive_only: self.choice.positive_only,
-            fill: on.graph.has_ages(),
+            fill: false,
             with_uncovered: false,
         };
         let first = FirstGains::of_reach(&on.graph, reach, options.price, added);

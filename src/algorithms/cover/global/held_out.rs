@@ -188,7 +188,7 @@ fn without(
         let intra = predecessors.clone();
         // The links of the whole web are valid, so some of them are too.
         match PageGraph::new(intra, Csr::default(), &Csr::default()) {
-            Ok(whole) => web.as_due(pagerank_values(&pagerank(&whole, watch)?.0)),
+            Ok(whole) => pagerank_values(&pagerank(&whole, watch)?.0),
             Err(_) => web.values().to_vec(),
         }
     } else {

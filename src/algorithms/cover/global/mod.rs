@@ -13,6 +13,7 @@
 //! | `reach` | the pass: pages and value within reach of every candidate, for every number of hops |
 //! | `first_gains` | the gains before any pick; those of an earlier selection are reused |
 //! | `greedy` | picks by gain, decremental |
+//! | `keep` | the previous list, as far as it is worth almost as much |
 //! | `baselines` | baselines, and max-out |
 //! | `picks` | the result |
 //! | `crawl` | a crawl from a list within a budget |
@@ -38,6 +39,7 @@ mod graph;
 mod greedy;
 mod grid_search;
 mod held_out;
+mod keep;
 mod learned;
 mod params;
 mod picks;
@@ -57,6 +59,7 @@ pub use contents::SharedContent;
 pub use first_gains::CachedGains;
 pub use graph::WebGraph;
 pub use grid_search::{Trial, Tuning};
+pub use keep::Kept;
 pub use params::{
     Duplicates, Grid, HELD_OUT_ONE_IN, HOLDOUTS, MIN_CRAWLED_TO_HOLD_OUT, Objective, Setting,
     TUNE_VISITS, TUNE_VISITS_PER_LINK, ValueBy, WebChoice, WebParams,
@@ -89,6 +92,18 @@ pub struct WebSelection {
     pub gains: Vec<i64>,
     /// The number of candidates that were searched, and of all, in all processes; 0 for methods without a pass.
     pub searched: (u64, u64),
+    /// How the list follows from the previous one; `None` if that is not kept.
+    pub kept: Option<Kept>,
+}
+
+/// What an earlier selection of the plan has left; in a share, for the pages of this process.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Previous {
+    /// The gains, with the same setting. They are ignored if a part of the setting is chosen. In a share, all processes have
+    /// them or none does.
+    pub gains: Option<CachedGains>,
+    /// The list, best first; `None` for a page that is not in the web or, in a share, of another process.
+    pub list: Vec<Option<u32>>,
 }
 
 /// Picks seeds over the web. `scores` has those of the methods pagerank and oldest, which alone
@@ -110,20 +125,20 @@ pub fn select(
     scores: &[f64],
     watch: &dyn Watch,
 ) -> Result<WebSelection, Interrupted> {
-    select_from(graph, choice, scores, None, watch)
+    select_after(graph, choice, scores, Previous::default(), watch)
 }
 
-/// Picks seeds as [`select`] does, with the same result, but reuses the gains of an earlier selection with the same setting. It
-/// is ignored if a part of the setting is chosen. In a share, all processes pass one or none.
+/// Picks seeds as [`select`] does, after an earlier selection. Gains are reused, with the same result; with
+/// [`WebChoice::keep_seeds`], the list of the method greedy stays as far as it is worth almost as much as a new one.
 ///
 /// # Errors
 ///
 /// As `select`.
-pub fn select_from(
+pub fn select_after(
     graph: &mut WebGraph,
     choice: &WebChoice,
     scores: &[f64],
-    cached: Option<CachedGains>,
+    previous: Previous,
     watch: &dyn Watch,
 ) -> Result<WebSelection, Interrupted> {
     let is_by_gain = matches!(choice.method, Method::Greedy | Method::MaxWeight);
@@ -133,6 +148,7 @@ pub fn select_from(
         return Err(share.refuse());
     }
     if !is_by_gain {
+        graph.apply_ages();
         let setting = choice.setting().unwrap_or_default();
         watch.stage("select", None);
         let cover = match choice.method {
@@ -146,6 +162,7 @@ pub fn select_from(
             pass_visits: 0,
             gains: Vec::new(),
             searched: (0, 0),
+            kept: None,
         });
     }
     if choice.value_by == ValueBy::Learned && choice.fetch_cost.is_none() {
@@ -166,10 +183,11 @@ pub fn select_from(
     // The grid is never empty, and its first setting is always tried.
     let setting = setting.unwrap_or_default();
     graph.add_to_known(choice.added_to_known(setting));
+    graph.apply_ages();
     let graph = &*graph;
     let price = setting.fetch_cost.0;
     let depth = choice.depth_within(setting.hops);
-    let cached = cached.filter(|_| tuning.is_none());
+    let cached = previous.gains.filter(|_| tuning.is_none());
     let first = FirstGains::new(graph, depth, price, cached, &pool, watch)?;
     page_visits += first.visits;
     watch.stage("select", None);
@@ -185,6 +203,16 @@ pub fn select_from(
         with_uncovered: true,
     };
     let mut cover = greedy::greedy(graph, &first, options, &pool, watch)?;
+    let mut kept = None;
+    if !choice.keep_seeds.is_exact() && choice.method == Method::Greedy {
+        let list = keep::in_web(graph, &previous.list)?;
+        if !list.is_empty() {
+            let list = (&list[..], choice.keep_seeds);
+            let found = keep::keep((graph, &first), options, list, cover, &pool, watch)?;
+            cover = found.0;
+            kept = Some(found.1);
+        }
+    }
     cover.page_visits += page_visits;
     Ok(WebSelection {
         setting,
@@ -193,5 +221,6 @@ pub fn select_from(
         pass_visits: first.visits,
         gains: first.by_page,
         searched: (first.searched, graph.candidates_in_all()),
+        kept,
     })
 }

@@ -9,6 +9,7 @@ use super::super::params::{CoverParams, Covered, Method};
 use super::super::revisit::Revisit;
 use super::super::value::{UNIT, Value, Weights};
 use crate::crawl_limits::Crawls;
+use crate::slack::Slack;
 
 /// The source of page values.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -132,6 +133,8 @@ pub struct WebParams {
     pub duplicates: Option<Duplicates>,
     /// The period after which a fetched page has its whole value again.
     pub revisit: Revisit,
+    /// By how much a list that keeps seeds of the previous one may be worth less than a new one.
+    pub keep_seeds: Slack,
     /// The number of pages that the crawl will fetch.
     pub budget: Option<u64>,
     /// The limit of the page visits of the grid search.
@@ -173,6 +176,8 @@ pub struct WebChoice {
     pub duplicates: Duplicates,
     /// The period after which a fetched page has its whole value again: values of the graph follow it.
     pub revisit: Revisit,
+    /// By how much a list that keeps seeds of the previous one may be worth less than a new one; 0 to keep none.
+    pub keep_seeds: Slack,
     /// The number of pages that the crawl will fetch; `None` if the list is not made for a budget.
     pub budget: Option<u64>,
     /// The limit of the page visits of the grid search; `None` for one that grows with the web.
@@ -290,6 +295,9 @@ impl WebParams {
         if self.budget.is_some() && method != Method::Greedy {
             return Err(BadParams::NoBudget(method.name()));
         }
+        if !self.keep_seeds.is_exact() && method != Method::Greedy {
+            return Err(BadParams::KeepsNoSeeds(method.name()));
+        }
         if self.duplicates.is_some() && method != Method::Greedy {
             return Err(BadParams::NoContents(method.name()));
         }
@@ -358,6 +366,7 @@ impl WebParams {
             value_by: self.value_by,
             duplicates: self.duplicates.unwrap_or_default(),
             revisit: self.revisit,
+            keep_seeds: self.keep_seeds,
             budget: self.budget,
             tune_visits: self.tune_visits,
             holdouts: self.holdouts.unwrap_or(HOLDOUTS),
@@ -378,6 +387,7 @@ impl WebParams {
             (self.value_known.is_some(), "value-known"),
             (self.duplicates.is_some(), "duplicates"),
             (self.revisit != Revisit::Off, "revisit"),
+            (!self.keep_seeds.is_exact(), "keep-seeds"),
             (self.tune_visits.is_some(), "tune-visits"),
             (self.holdouts.is_some(), "holdouts"),
         ];

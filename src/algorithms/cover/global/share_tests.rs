@@ -153,9 +153,9 @@ impl Web {
     }
 
     /// Selects in one process. Returns the graph too.
-    fn select(&self, choice: &WebChoice, cached: Option<CachedGains>) -> (WebGraph, WebSelection) {
+    fn select(&self, choice: &WebChoice, previous: Previous) -> (WebGraph, WebSelection) {
         let mut graph = self.whole();
-        let mut selected = select_from(&mut graph, choice, &[], cached, &Unwatched).unwrap();
+        let mut selected = select_after(&mut graph, choice, &[], previous, &Unwatched).unwrap();
         for page in 0..graph.pages() {
             if graph.candidates().binary_search(&page).is_err() {
                 selected.gains[page as usize] = 0;
@@ -170,7 +170,7 @@ impl Web {
         owners: &[usize],
         processes: usize,
         choice: &WebChoice,
-        cached: Option<&CachedGains>,
+        previous: &Previous,
     ) -> WebSelection {
         let communicators = of_threads(processes);
         let selected: Vec<(WebGraph, WebSelection)> = thread::scope(|scope| {
@@ -179,8 +179,8 @@ impl Web {
                 .map(|communicator| {
                     scope.spawn(|| {
                         let mut graph = self.share(owners, communicator);
-                        let own = cached.map(|cached| of_share(cached, &graph));
-                        let selected = select_from(&mut graph, choice, &[], own, &Unwatched);
+                        let own = of_share(previous, &graph);
+                        let selected = select_after(&mut graph, choice, &[], own, &Unwatched);
                         (graph, selected.unwrap())
                     })
                 })
@@ -227,7 +227,7 @@ impl Web {
             assert_eq!(all.cover.page_visits, share.cover.page_visits);
             assert_eq!((all.setting, &all.tuning), (share.setting, &share.tuning));
             assert_eq!(all.pass_visits, share.pass_visits);
-            assert_eq!(all.searched, share.searched);
+            assert_eq!((all.searched, all.kept), (share.searched, share.kept));
         }
         all.gains = gains;
         all.cover
@@ -238,16 +238,23 @@ impl Web {
 }
 
 /// Returns what an earlier selection has left for the pages of a share.
-fn of_share(cached: &CachedGains, graph: &WebGraph) -> CachedGains {
+fn of_share(previous: &Previous, graph: &WebGraph) -> Previous {
     let own = (0..graph.pages()).map(|page| graph.number(page) as usize);
-    let is_other = |page: usize| cached.other_links.binary_search(&number(page)).is_ok();
-    CachedGains {
+    let gains = previous.gains.as_ref().map(|cached| CachedGains {
         gains: own.clone().map(|page| cached.gains[page]).collect(),
         has_gain: own.clone().map(|page| cached.has_gain[page]).collect(),
         values: own.clone().map(|page| cached.values[page]).collect(),
         other_links: (0..)
             .zip(own)
-            .filter_map(|(local, page)| is_other(page).then_some(local))
+            .filter(|(_, page)| cached.other_links.binary_search(&number(*page)).is_ok())
+            .map(|(local, _)| local)
+            .collect(),
+    });
+    let list = previous.list.iter();
+    Previous {
+        gains,
+        list: list
+            .map(|page| page.and_then(|page| graph.local(page)))
             .collect(),
     }
 }
@@ -388,15 +395,17 @@ proptest! {
             owners[..web.values.len()].iter().map(|owner| owner % processes).collect();
         // A site is in one process.
         web.sites = (0..).zip(&owners).map(|(page, &owner)| 3 * number(owner) + page % 3).collect();
-        let whole = web.select(&choice, None).1;
-        prop_assert_eq!(web.select_in(&owners, processes, &choice, None), whole);
+        let whole = web.select(&choice, Previous::default()).1;
+        let shared = web.select_in(&owners, processes, &choice, &Previous::default());
+        prop_assert_eq!(shared, whole);
     }
 
     #[test]
     fn an_earlier_selection_changes_nothing_but_the_work(
         mut web in complete_webs(),
-        choice in plans(),
+        mut choice in plans(),
         changes in proptest::collection::vec((0_u32..90, 0_u32..90, 0_u32..4), 0..5),
+        slack in prop_oneof![Just("0"), Just("1"), Just("20")],
         processes in 1_usize..4,
         owners in proptest::collection::vec(0_usize..3, 90),
     ) {
@@ -425,7 +434,12 @@ proptest! {
             links.retain(|to| !is_new[page] && !is_new[*to as usize]);
         }
         before.contents.iter_mut().zip(&is_new).filter(|of| *of.1).for_each(|of| *of.0 = None);
-        let (graph, selected) = before.select(&choice, None);
+        if choice.method == Method::Greedy && choice.value_by == ValueBy::Weights {
+            choice.keep_seeds = slack.parse().unwrap();
+        }
+        let (graph, selected) = before.select(&choice, Previous::default());
+        let picks = selected.cover.picks.iter().map(|pick| Some(pick.seed.page));
+        let list: Vec<Option<u32>> = picks.collect();
         let mut cached = CachedGains {
             gains: selected.gains,
             has_gain: vec![false; pages as usize],
@@ -442,8 +456,9 @@ proptest! {
                 cached.other_links.push(page);
             }
         }
-        let scratch = web.select(&choice, None).1;
-        let reused = web.select(&choice, Some(cached.clone())).1;
+        let after = |gains| Previous { gains, list: list.clone() };
+        let scratch = web.select(&choice, after(None)).1;
+        let reused = web.select(&choice, after(Some(cached.clone()))).1;
         prop_assert_eq!(&reused.gains, &scratch.gains);
         let without_work = |mut selected: WebSelection| {
             (selected.pass_visits, selected.searched, selected.cover.page_visits) = (0, (0, 0), 0);
@@ -451,7 +466,7 @@ proptest! {
         };
         prop_assert!(reused.searched.0 <= scratch.searched.0);
         prop_assert_eq!(without_work(reused.clone()), without_work(scratch));
-        let shared = web.select_in(&owners, processes, &choice, Some(&cached));
+        let shared = web.select_in(&owners, processes, &choice, &after(Some(cached)));
         prop_assert_eq!(shared, reused);
     }
 }
@@ -491,8 +506,9 @@ fn thousands_of_pages_are_searched_from_in_several_waves() {
             params.crawl = "per-site=5%".parse().unwrap();
         }
         let choice = params.choose().unwrap();
-        let (graph, whole) = web.select(&choice, None);
-        assert_eq!(web.select_in(&owners, 3, &choice, None), whole);
+        let (graph, whole) = web.select(&choice, Previous::default());
+        let shared = web.select_in(&owners, 3, &choice, &Previous::default());
+        assert_eq!(shared, whole);
         if budget.is_none() {
             // What lost a link, or its value, is searched again by the pages that lead to it.
             let values = graph.values().to_vec();
@@ -503,7 +519,11 @@ fn thousands_of_pages_are_searched_from_in_several_waves() {
                 other_links: vec![500],
             };
             cached.other_links.retain(|_| hops == Some(3));
-            let again = web.select_in(&owners, 3, &choice, Some(&cached));
+            let previous = Previous {
+                gains: Some(cached),
+                list: Vec::new(),
+            };
+            let again = web.select_in(&owners, 3, &choice, &previous);
             assert_eq!(again.cover.picks, whole.cover.picks);
             let searched = if hops == Some(3) { 1..3000 } else { 0..1 };
             assert!(searched.contains(&again.searched.0), "{:?}", again.searched);

@@ -101,6 +101,11 @@ fn check_reached(web: &SmallWeb, cover: &WebCover, hops: u32) {
     assert_eq!(left, wanted.collect::<Vec<_>>());
 }
 
+/// Whether a page of a test is crawled.
+const fn is_crawled(page: u32) -> bool {
+    page % 7 < 2
+}
+
 /// The pages that a crawl with limits fetches, by its definition: in each round the first pages that were found, as far as
 /// the limits of their sites allow.
 fn limited_crawl(
@@ -116,8 +121,12 @@ fn limited_crawl(
         })
     };
     let site = |page: u32| sites[page as usize];
+    let count = u32::try_from(web.links.len()).unwrap();
     let is_entered = |page: u32| {
-        limits.enter == Enter::All || seeds.iter().any(|&seed| site(seed) == site(page))
+        let has_crawled = || (0..count).any(|other| is_crawled(other) && site(other) == site(page));
+        limits.enter == Enter::All
+            || seeds.iter().any(|&seed| site(seed) == site(page))
+            || limits.enter == Enter::Crawled && has_crawled()
     };
     let without = if limits.has_rounds() { 1 } else { usize::MAX };
     let of_round = amount(limits.per_site_round, without);
@@ -234,17 +243,18 @@ proptest! {
             proptest::option::of(1_u64..6),
             proptest::option::of(1_u64..4),
             prop_oneof![2 => Just(0), 1 => Just(30_000_000_u64)],
-            any::<bool>(),
+            prop_oneof![2 => Just(Enter::All), 1 => Just(Enter::Seeds), 1 => Just(Enter::Crawled)],
         ),
     ) {
         let sites: Vec<u32> = (0..24).map(|page| page * page % 5).collect();
         let graph = web.graph();
+        let known = (0..graph.pages()).map(|page| !is_crawled(page)).collect();
         let graph = graph.clone().with_sites(sites[..graph.pages() as usize].to_vec());
+        let graph = graph.with_known(known, Vec::new());
         let seeds: Vec<u32> = seeds.into_iter().filter(|&s| s < graph.pages()).rev().collect();
-        let (per_site, depth, rounds, round, per_site_round, fail, enters_all) = limits;
+        let (per_site, depth, rounds, round, per_site_round, fail, enter) = limits;
         let [per_site, rounds, round, per_site_round] =
             [per_site, rounds, round, per_site_round].map(|of| of.map(Amount::Number));
-        let enter = if enters_all { Enter::All } else { Enter::Seeds };
         let limits = CrawlLimits { per_site, depth, rounds, round, per_site_round, fail, enter };
         let whole = crawl::Crawler::new(&graph).crawl(&limits, &seeds, budget as u64).unwrap();
         let (wanted, fetches) = limited_crawl(&web, &seeds, budget, limits, &sites);

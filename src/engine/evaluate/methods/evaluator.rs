@@ -164,6 +164,8 @@ pub(super) struct Evaluator<'a> {
     web: &'a BankWeb,
     full_web: HeldOutWeb<'a>,
     values: Vec<i64>,
+    /// Values of pages, whenever they were fetched; empty if all count whole.
+    whole_values: Vec<i64>,
     /// By page: the part that it counts for; empty if all count whole.
     due: Vec<Due>,
     /// Sites of pages, if the crawls have limits by site.
@@ -190,9 +192,15 @@ impl<'a> Evaluator<'a> {
         let ages = full_web.ages(worth.revisits).unwrap_or_default();
         let due: Vec<Due> = ages.iter().map(|age| age.due).collect();
         let mut values = full_web.values(worth);
-        Due::apply(&due, &mut values);
+        let whole_values = if due.is_empty() {
+            Vec::new()
+        } else {
+            values.clone()
+        };
+        Due::apply(due.iter().copied(), &mut values);
         Ok(Self {
             values,
+            whole_values,
             due,
             sites: Vec::new(),
             crawls: Crawls::default(),
@@ -300,14 +308,21 @@ impl<'a> Evaluator<'a> {
             unseen: &unseen,
             new_contents: &new_contents,
         };
+        // No list knows that the pages held out were ever fetched, so they count whole.
+        let (mut values, mut due) = (self.values.clone(), self.due.clone());
+        for page in held_out.iter().map(|&page| page as usize) {
+            if let (Some(due), Some(whole)) = (due.get_mut(page), self.whole_values.get(page)) {
+                (*due, values[page]) = (Due::Whole, *whole);
+            }
+        }
         let needs_harmonic = contenders.iter().any(Contender::needs_harmonic);
         let sources = if needs_harmonic { self.sources } else { 0 };
         let orders = BaselineOrders::new(remaining, sources, rng_seed, watch)?;
         let judge = CrawlInput {
             successors: &self.full_web.successors,
             crawled: &self.full_web.crawled,
-            values: &self.values,
-            due: &self.due,
+            values: &values,
+            due: &due,
             pagerank: &self.full_web.pagerank,
             sites: &self.sites,
             limits: CrawlLimits::default(),

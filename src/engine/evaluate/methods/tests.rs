@@ -109,6 +109,12 @@ fn chosen(
     list.into_iter().map(url).collect()
 }
 
+/// Loads the web of a bank, in which each page counts.
+fn web_of(views: &Views) -> BankWeb {
+    let (mode, each) = (views.naming.sites, Duplicates::Each);
+    BankWeb::load(&views.reader, mode, each, &[], &Unwatched).unwrap()
+}
+
 /// The bound on pages that were not searched from yet ends no search too early.
 #[test]
 fn net_reach_has_the_best_pages_of_all_sites() {
@@ -116,14 +122,7 @@ fn net_reach_has_the_best_pages_of_all_sites() {
     let text = day_text(&SynthOptions::new(1_500), 0).unwrap();
     let whole = bank(folder.path(), "whole", &text);
     let views = Views::open(&whole).unwrap();
-    let web = BankWeb::load(
-        &views.reader,
-        views.naming.sites,
-        Duplicates::Each,
-        &[],
-        &Unwatched,
-    )
-    .unwrap();
+    let web = web_of(&views);
     let left = HeldOutWeb::new(&web, &vec![false; web.of.len()], &Unwatched).unwrap();
     let links = |page: u32| left.successors.list(page).iter().copied();
     let mut best: BTreeMap<u32, (i64, Reverse<u32>)> = BTreeMap::new();
@@ -156,14 +155,7 @@ fn lists_are_those_of_a_bank_that_never_fetched_what_is_held_out() {
     let text = day_text(&SynthOptions::new(700), 0).unwrap();
     let whole = bank(folder.path(), "whole", &text);
     let views = Views::open(&whole).unwrap();
-    let web = BankWeb::load(
-        &views.reader,
-        views.naming.sites,
-        Duplicates::Each,
-        &[],
-        &Unwatched,
-    )
-    .unwrap();
+    let web = web_of(&views);
     let crawled = web.crawled();
     for tenth in [None, Some(0), Some(7)] {
         let held: Vec<u32> = match tenth {

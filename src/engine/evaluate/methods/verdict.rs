@@ -15,6 +15,7 @@ use crate::engine::plan::{Compared, Crawls, HeldOutVerdict, ListFigures, Measure
 use crate::engine::refresh::Judged;
 use crate::engine::{EngineError, naming};
 use seedbank_algorithms::cover::global::MIN_CRAWLED_TO_HOLD_OUT;
+use seedbank_algorithms::cover::revisit::DAY;
 use seedbank_algorithms::evaluate::Estimate;
 use seedbank_algorithms::evaluate::harmonic::MAX_SOURCES;
 use seedbank_algorithms::watch::Watch;
@@ -344,6 +345,10 @@ pub(crate) fn judge(
         seeds,
         budget,
         crawl,
+        whole_after: worth
+            .revisits
+            .period()
+            .map(|seconds| seconds as f64 / DAY as f64),
         draws,
         measure,
         list,

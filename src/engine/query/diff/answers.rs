@@ -268,7 +268,8 @@ pub struct SeedChange {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub core: Option<u32>,
-    /// Seed that the cause refers to. With `max-changes` it may be a selected page that is not on the list.
+    /// Seed that the cause refers to; over the web for `outweighed` and `outweighs`, the seed that reaches most of the pages
+    /// that the page links to. With `max-changes` it may be a selected page that is not on the list.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = URL_PATTERN))]
     pub by: Option<String>,

@@ -4,6 +4,7 @@
 //! gained seed the refreshes are exchanged, and the cause is replaced by its reverse. The definitions are
 //! those of [`Cause`], tried in order.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::answers::Cause;
@@ -652,11 +653,38 @@ impl Pair<'_> {
         }
         let chosen = lacking.record.chosen.unwrap_or(lacking.record.seeds);
         let is_complete = chosen == choice.seeds;
-        Ok(with_batch(if reached.is_searched && is_complete {
-            Cause::Outweighed
-        } else {
-            Cause::NoValue
-        }))
+        if !reached.is_searched || !is_complete {
+            return Ok(with_batch(Cause::NoValue));
+        }
+        Ok(CauseDetail {
+            by: self.leads_to_most(page, lacking, choice)?,
+            ..with_batch(Cause::Outweighed)
+        })
+    }
+
+    /// Returns the pick of a refresh that reaches most of the pages that a page linked to at its time; of equal ones the first
+    /// by id. `None` if none reaches any. Cost: a read for each link.
+    fn leads_to_most(
+        &self,
+        page: PageId,
+        lacking: &StoredRefresh,
+        choice: &WebChoice,
+    ) -> Result<Option<PageId>, EngineError> {
+        let row = self
+            .timelines
+            .timeline(page)?
+            .after(lacking.record.batch)
+            .row;
+        let mut reached: BTreeMap<PageId, u64> = BTreeMap::new();
+        for target in self.timelines.targets(page, row)? {
+            if let Some((Some(by), _)) = self.reached(target, lacking, choice)?.covered {
+                *reached.entry(by).or_default() += 1;
+            }
+        }
+        let most = reached
+            .into_iter()
+            .max_by_key(|(by, pages)| (*pages, Reverse(*by)));
+        Ok(most.map(|(by, _)| by))
     }
 
     /// Returns what the searches of a refresh found out about a page.

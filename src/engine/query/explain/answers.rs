@@ -478,7 +478,7 @@ pub struct WebSeed {
     pub reaches: WebValueBreakdown,
     /// Those pages by distance from it, from 0 hops on.
     pub hops: Vec<WebValueBreakdown>,
-    /// Second-best page at that moment; `null` if unknown.
+    /// Best other page at that moment, with a greater gain if the seed stays from the previous list; `null` if unknown.
     pub runner_up: Option<ScoredUrl>,
     /// Earlier pick that reaches the page itself, and the distance in links; `null` if none does.
     pub reached_by: Option<(SiteSeed, u32)>,

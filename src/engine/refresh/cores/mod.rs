@@ -21,6 +21,7 @@ use crate::engine::history::succession;
 use crate::engine::plan::{CorePlan, PlanOptions};
 use crate::engine::policy::Policy;
 use crate::engine::refresh::run_context::RunContext;
+use crate::engine::refresh::share_request::Earlier;
 use crate::engine::refresh::shared_job::SharedJob;
 use crate::engine::rounds::communicator::JobCommunicator;
 use crate::engine::web_graph::Group;
@@ -186,7 +187,7 @@ fn run_in_group(context: RunContext<'_, CorePlan>, input: GroupInput) -> Result<
     let (found, job) = if let Some(processes) = context.processes {
         let (results, job) = SharedJob::run(
             processes,
-            None,
+            Earlier::default(),
             context.watch,
             |watch, job| {
                 let communicator = JobCommunicator::begin(job, processes.local.by_number()?);

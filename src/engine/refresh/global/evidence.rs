@@ -237,7 +237,7 @@ fn parts(web: &LoadedWeb, hop: &HopGain, price: i64, choice: &WebChoice) -> WebH
             known += 1;
         } else if choice.value_by == ValueBy::Weights && has_value {
             let weight = weight.0 + weights.quality_value(mark.quality);
-            all.uncrawled_value += web.graph.values()[page as usize] - mark.due.of(weight);
+            all.uncrawled_value += web.graph.values()[page as usize] - mark.due.part_of(weight);
         }
         if has_value {
             all.uncrawled_outlinks += u64::from(mark.uncrawled_outlinks);

@@ -10,15 +10,17 @@
 
 use rayon::prelude::*;
 
-use super::load::{LoadedWeb, half};
+use super::load::{LoadedWeb, half, positions_of};
 use crate::engine::Result;
-use seedbank_algorithms::cover::global::{CachedGains, Setting, WebChoice, WebSelection};
+use crate::engine::refresh::share_request::Earlier;
+use seedbank_algorithms::cover::global::{CachedGains, Previous, Setting, WebChoice, WebSelection};
 use seedbank_algorithms::graph::number;
 use seedbank_algorithms::page::PageId;
 use seedbank_store::evidence::ReachKey;
 use seedbank_store::gain_cache::{CachedGain, GainBlock};
 use seedbank_store::page_blocks::BLOCK;
-use seedbank_store::{Entries, row_hash};
+use seedbank_store::records::RefreshId;
+use seedbank_store::{Entries, StoreError, row_hash};
 
 /// The hash of what all gains depend on.
 fn terms(choice: &WebChoice, setting: Setting) -> u64 {
@@ -54,8 +56,27 @@ impl LoadedWeb {
         numbers
     }
 
+    /// Returns what earlier refreshes have left for the pages of this process. `entries` returns what the table of gains has of
+    /// a refresh.
+    pub(super) fn previous<'a>(
+        &self,
+        choice: &WebChoice,
+        earlier: &Earlier,
+        entries: impl FnOnce(RefreshId) -> Result<Entries<'a, ReachKey, GainBlock>, StoreError>,
+    ) -> Result<Previous> {
+        let gains = match earlier.gains {
+            Some(refresh) => self.cached_gains(choice, entries(refresh)?)?,
+            None => None,
+        };
+        let mut list = vec![None; earlier.list.len()];
+        for (place, page) in positions_of(&self.pages, &earlier.list) {
+            list[place as usize] = Some(page);
+        }
+        Ok(Previous { gains, list })
+    }
+
     /// Reads what a refresh has left for the pages of this process. `None` if the plan has no setting yet.
-    pub(super) fn cached_gains(
+    fn cached_gains(
         &self,
         choice: &WebChoice,
         entries: Entries<'_, ReachKey, GainBlock>,

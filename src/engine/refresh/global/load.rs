@@ -494,7 +494,7 @@ fn value_of(crawled: bool, facts: PageFacts, p_uniq: PUniq, choice: &WebChoice) 
 
 /// Returns the positions of pages in a list, ascending, each with the number of the page in the web. Those that are not
 /// in the web are left out.
-fn positions_of(web: &[PageId], pages: &[PageId]) -> Vec<(u32, u32)> {
+pub(super) fn positions_of(web: &[PageId], pages: &[PageId]) -> Vec<(u32, u32)> {
     if pages.is_empty() {
         return Vec::new();
     }

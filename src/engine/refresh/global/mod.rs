@@ -2,7 +2,8 @@
 //!
 //! If no batch has been ingested since the plan's previous refresh, its seeds are copied under the
 //! new number, and the evidence stays stored under the refresh that picked them. Otherwise seeds are selected again, by gain
-//! from the gains that the previous refresh has cached (`gain_cache`), with the same result as from scratch.
+//! from the gains that the previous refresh has cached (`gain_cache`), with the same result as from scratch. With `keep-seeds`, the
+//! previous list is part of the input, for a refresh from scratch too.
 //!
 //! A plan with a budget and without hops, a fetch cost or a value of known pages first runs a grid
 //! search, and stores the result as parameters of the plan.
@@ -21,12 +22,15 @@ use crate::engine::Result;
 use crate::engine::error::PlanError;
 use crate::engine::refresh::report::ShortageReason;
 use crate::engine::refresh::run_context::RunContext;
+use crate::engine::refresh::share_request::Earlier;
 use crate::engine::web_graph::MirroredHosts;
 pub(super) use evidence::delete_gains;
 use evidence::{PageEvidence, Picked, combine, evidence, put_pick};
 use load::{LoadedWeb, can_be_shared, is_cached};
 use seedbank_algorithms::cover::Stop;
-use seedbank_algorithms::cover::global::{Setting, Tuning, WebChoice, WebSelection, select_from};
+use seedbank_algorithms::cover::global::{
+    Kept, Setting, Tuning, WebChoice, WebSelection, select_after,
+};
 use seedbank_algorithms::page::PageId;
 use seedbank_store::records::{RefreshId, SeedEvidence, SeedRecord};
 use seedbank_store::{Changes, Store, tables};
@@ -41,6 +45,8 @@ pub(crate) struct WebRun {
     pub(crate) cold: bool,
     /// The number of candidates that were searched, and of all, if they were selected by gain.
     pub(crate) searched: Option<(u64, u64)>,
+    /// How the list follows from the previous one; `None` if that is not kept.
+    pub(crate) kept: Option<Kept>,
     /// Why the selection ended; `None` if the seeds are reused.
     stop: Option<Stop>,
     /// The chosen setting, and all results of the search for one; `None` if the plan had one.
@@ -61,11 +67,12 @@ enum Seeds {
 }
 
 /// Selects over the web. `previous` is the plan's previous refresh if it had the same parameters, and `is_same_state` whether it
-/// ran on the same state.
+/// ran on the same state; `list` is the previous list, best first.
 pub(crate) fn run(
     context: RunContext<'_, WebChoice>,
     previous: Option<RefreshId>,
     is_same_state: bool,
+    list: Vec<PageId>,
 ) -> Result<WebRun> {
     let store = context.store;
     if let Some(refresh) = previous.filter(|_| is_same_state) {
@@ -77,14 +84,18 @@ pub(crate) fn run(
                 page_visits: 0,
                 cold: false,
                 searched: None,
+                kept: None,
                 tuning: None,
                 stop: None,
             });
         }
     }
-    let cached = match previous.filter(|_| is_cached(context.plan)) {
-        Some(refresh) => picked_by(store, refresh)?,
-        None => None,
+    let earlier = Earlier {
+        gains: match previous.filter(|_| is_cached(context.plan)) {
+            Some(refresh) => picked_by(store, refresh)?,
+            None => None,
+        },
+        list,
     };
     let processes = context.processes.filter(|_| can_be_shared(context.plan));
     if let Some(processes) = processes {
@@ -93,20 +104,16 @@ pub(crate) fn run(
             picked,
             pages,
             job,
-        } = select_in_all(context, processes, cached)?;
+        } = select_in_all(context, processes, &earlier)?;
         let job = Some(job);
         return Ok(WebRun::new(selected, Seeds::New { picked, pages, job }, 0));
     }
     let mut web = LoadedWeb::load(context)?;
-    let gains = match cached {
-        Some(refresh) => {
-            let entries = store.scan_under(&tables::GAIN_CACHE, &refresh.to_be_bytes())?;
-            web.cached_gains(context.plan, entries)?
-        }
-        None => None,
-    };
+    let previous = web.previous(context.plan, &earlier, |refresh| {
+        store.scan_under(&tables::GAIN_CACHE, &refresh.to_be_bytes())
+    })?;
     let (graph, scores) = (&mut web.graph, &web.scores);
-    let selected = select_from(graph, context.plan, scores, gains, context.watch)?;
+    let selected = select_after(graph, context.plan, scores, previous, context.watch)?;
     let evidence = evidence(&web, &selected, context.plan);
     let seeds = Seeds::New {
         picked: combine(&selected, vec![evidence.picks])?,
@@ -143,6 +150,7 @@ impl WebRun {
             tuning,
             cover,
             searched,
+            kept,
             ..
         } = selected;
         Self {
@@ -151,6 +159,7 @@ impl WebRun {
             page_visits: cover.page_visits + rank_visits,
             cold: searched.0 == searched.1,
             searched: Some(searched).filter(|searched| searched.1 > 0),
+            kept,
             tuning: tuning.map(|tuning| (setting, tuning)),
         }
     }

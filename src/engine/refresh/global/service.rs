@@ -7,12 +7,12 @@ pub(in crate::engine::refresh) use super::evidence::PageEvidence;
 use super::share::select_on_share;
 use crate::engine::Result;
 use crate::engine::refresh::run_context::RunContext;
+use crate::engine::refresh::share_request::Earlier;
 use crate::engine::refresh::site_processes::SiteProcesses;
 use crate::engine::rounds::job::Job;
 use crate::engine::rounds::request::malformed;
 use seedbank_algorithms::cover::global::WebChoice;
 use seedbank_store::Changes;
-use seedbank_store::records::RefreshId;
 
 /// Selects over the share of this process. Returns the evidence for picks, as process 0 gets it, and that for the pages of
 /// this process.
@@ -20,9 +20,9 @@ pub(in crate::engine::refresh) fn run(
     context: RunContext<'_, WebChoice>,
     of_sites: &SiteProcesses<'_>,
     job: &Arc<Job>,
-    cached: Option<RefreshId>,
+    earlier: &Earlier,
 ) -> Result<(Vec<u8>, PageEvidence)> {
-    let (_, Evidence { picks, pages }) = select_on_share(context, of_sites, job, cached)?;
+    let (_, Evidence { picks, pages }) = select_on_share(context, of_sites, job, earlier)?;
     Ok((seedbank_store::pack(&picks)?, pages))
 }
 

@@ -6,34 +6,28 @@ use super::evidence::{Evidence, evidence};
 use super::load::LoadedWeb;
 use crate::engine::Result;
 use crate::engine::refresh::run_context::RunContext;
+use crate::engine::refresh::share_request::Earlier;
 use crate::engine::refresh::site_processes::SiteProcesses;
 use crate::engine::rounds::communicator::JobCommunicator;
 use crate::engine::rounds::job::Job;
-use seedbank_algorithms::cover::global::{WebChoice, WebSelection, select_from};
-use seedbank_store::records::RefreshId;
+use seedbank_algorithms::cover::global::{WebChoice, WebSelection, select_after};
 use seedbank_store::tables;
 
-/// Selects over the web together with all other processes, each on its share. `cached` is the refresh whose gains are reused.
-/// Returns the selection and its evidence on the pages of this process. All processes call it at the same time.
+/// Selects over the web together with all other processes, each on its share. Returns the selection and its evidence on the
+/// pages of this process. All processes call it at the same time.
 pub(in crate::engine::refresh) fn select_on_share(
     context: RunContext<'_, WebChoice>,
     processes: &SiteProcesses<'_>,
     job: &Arc<Job>,
-    cached: Option<RefreshId>,
+    earlier: &Earlier,
 ) -> Result<(WebSelection, Evidence)> {
     let communicator = JobCommunicator::begin(job, processes.local.by_number()?);
     let mut web = LoadedWeb::load_share(context, &communicator, processes.local.owners()?)?;
-    let gains = match cached {
-        Some(refresh) => {
-            let prefix = refresh.to_be_bytes();
-            let entries = context
-                .store
-                .scan_local_under(&tables::GAIN_CACHE, &prefix)?;
-            web.cached_gains(context.plan, entries)?
-        }
-        None => None,
-    };
-    let selected = select_from(&mut web.graph, context.plan, &[], gains, context.watch)?;
+    let previous = web.previous(context.plan, earlier, |refresh| {
+        let prefix = refresh.to_be_bytes();
+        context.store.scan_local_under(&tables::GAIN_CACHE, &prefix)
+    })?;
+    let selected = select_after(&mut web.graph, context.plan, &[], previous, context.watch)?;
     let evidence = evidence(&web, &selected, context.plan);
     Ok((selected, evidence))
 }

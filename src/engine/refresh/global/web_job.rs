@@ -3,6 +3,7 @@
 use super::evidence::{PageEvidence, PickShare, Picked, combine};
 use super::share::select_on_share;
 use crate::engine::refresh::run_context::RunContext;
+use crate::engine::refresh::share_request::Earlier;
 use crate::engine::refresh::shared_job::SharedJob;
 use crate::engine::refresh::site_processes::SiteProcesses;
 use crate::engine::{EngineError, Result};
@@ -24,22 +25,21 @@ pub(super) struct SelectedByAll {
 /// What a process returns: the evidence for picks; process 0 also the selection and the evidence for its pages.
 type Part = (Vec<PickShare>, Option<(WebSelection, PageEvidence)>);
 
-/// Selects over the web in all processes. `cached` is the refresh whose gains are reused. It also combines the evidence for the
-/// picks.
+/// Selects over the web in all processes. It also combines the evidence for the picks.
 ///
 /// Fails in all of them if one fails or is lost.
 pub(super) fn select_in_all(
     context: RunContext<'_, WebChoice>,
     processes: &SiteProcesses<'_>,
-    cached: Option<RefreshId>,
+    earlier: &Earlier,
 ) -> Result<SelectedByAll> {
     let (parts, job) = SharedJob::run(
         processes,
-        cached,
+        earlier.clone(),
         context.watch,
         |watch, job| -> Result<Part> {
             let context = RunContext { watch, ..context };
-            let (selected, evidence) = select_on_share(context, processes, job, cached)?;
+            let (selected, evidence) = select_on_share(context, processes, job, earlier)?;
             Ok((evidence.picks, Some((selected, evidence.pages))))
         },
         |answer| Ok((seedbank_store::unpack(answer)?, None)),

@@ -27,7 +27,7 @@ pub struct GainBlock(pub Vec<(u32, CachedGain)>);
 const HAS_LINKS: u64 = 1;
 const HAS_GAIN: u64 = 2;
 
-/// Appends a number with a sign, of which small ones take few bytes.
+/// Appends a signed number; numbers near 0 take the fewest bytes.
 fn put_signed(value: i64, out: &mut Vec<u8>) {
     codec::put_varint(
         (value.cast_unsigned() << 1) ^ (value >> 63).cast_unsigned(),
