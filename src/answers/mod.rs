@@ -42,7 +42,7 @@ pub use places::{canonical_evidence, kind_counts};
 pub use places::{linked_pages, page_attributes, page_facts, site_attributes, site_facts};
 #[cfg(feature = "serve")]
 pub(crate) use plans::shell_word;
-pub use plans::{PlanWithCommand, plan_flags};
+pub use plans::{PlanWithCommand, flags_of_list, plan_flags};
 pub use records::{
     CorePage, ScoreFormat, ScoreWriter, without_limit, write_domain_limits, write_queue_limits,
 };

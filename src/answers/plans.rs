@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::engine::PlanOptions;
+use crate::engine::plan::{CoverMethod, Method};
 use crate::engine::query::PlanDetail;
 
 /// Plan with the command that recreates it.
@@ -57,6 +58,17 @@ pub(crate) fn shell_word(word: &str) -> String {
     } else {
         format!("'{}'", word.replace('\'', "'\\''"))
     }
+}
+
+/// Returns the flags of a refresh of a plan that make it the list of these parameters.
+#[must_use]
+pub fn flags_of_list(plan: &str, parameters: &PlanOptions, replaces: bool) -> String {
+    let replace = if replaces { " --replace" } else { "" };
+    let mut flags = plan_flags(parameters).unwrap_or_default().join(" ");
+    if parameters.method == Some(Method::Cover(CoverMethod::Random)) {
+        flags.push_str(" --rng-seed $(date +%Y%j)");
+    }
+    format!("--plan {}{replace} {flags}", shell_word(plan))
 }
 
 /// Returns the given parameters of a plan as flags, without those that its goal sets; `None` if a parameter

@@ -18,7 +18,7 @@ use seedbank::display::{counted, escape_controls, thousands};
 use seedbank::engine::plan::{Method, Parameter, Scope, Section, Value, ValueBy};
 use seedbank::engine::query::DryRun;
 use seedbank::engine::refresh::{
-    RecomputeReason, RecomputedCores, RefreshId, SiteChange, StepsView, TuningView,
+    LeadingList, RecomputeReason, RecomputedCores, RefreshId, SiteChange, StepsView, TuningView,
 };
 use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshReport, RefreshRequest};
 use seedbank::watch::{Interruptible, Watch};
@@ -308,6 +308,22 @@ fn warn(report: &RefreshReport, judge: bool, session: &Session) {
                 .warn("too few pages are crawled to hold some out, so the list was not compared");
         }
         None => {}
+    }
+    if let Some(leading) = &report.leading {
+        let LeadingList {
+            list,
+            parameters,
+            replaces,
+            times_plan,
+            batches,
+            ..
+        } = leading;
+        session.note(format_args!(
+            "over the last {}, crawls from the list {list} found {:.2} times the new pages of this plan; `refresh BANK {}` takes it",
+            counted(*batches, "batch"),
+            times_plan.mean,
+            answers::flags_of_list(&view.plan, parameters, *replaces)
+        ));
     }
     if let Some(pages) = report.not_compared {
         session.note(format_args!(

@@ -12,14 +12,14 @@ use crate::cli::failure::{CliError, for_shell};
 use crate::cli::parameter_flags::{ParameterFlags, Selection, words};
 use crate::cli::session::{Outcome, Session};
 use crate::cli::values::integer;
-use seedbank::answers::{Table, plan_flags};
+use seedbank::answers::{Table, flags_of_list, plan_flags};
 use seedbank::display::counted;
 use seedbank::engine::evaluate::{
     ByFetches, ComparedList, Comparison, MethodsEvaluation, MethodsRequest, NewPages,
     NextEvaluation, NextRequest, NextRow,
 };
 use seedbank::engine::ingest::BatchId;
-use seedbank::engine::plan::{CoverMethod, Crawls, Goal, Measure, Method, Parameter, PlanOptions};
+use seedbank::engine::plan::{Crawls, Goal, Measure, Parameter, PlanOptions};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -411,17 +411,12 @@ fn recommendation(found: &NextEvaluation, bank: &str) -> String {
         format!(", {:.2}{error} times as many as the plan", times.mean)
     });
     let name = found.plan.as_deref().unwrap_or("default");
-    let replace = if best.replaces { " --replace" } else { "" };
-    let mut flags = plan_flags(&best.parameters).unwrap_or_default().join(" ");
-    if best.parameters.method == Some(Method::Cover(CoverMethod::Random)) {
-        flags.push_str(" --rng-seed $(date +%Y%j)");
-    }
     format!(
-        "take {}: in the closed loop it finds {}{times}: seedbank refresh {} --plan {}{replace} {flags}\n",
+        "take {}: in the closed loop it finds {}{times}: seedbank refresh {} {}\n",
         best.list,
         pages(best),
         for_shell(bank),
-        for_shell(name),
+        flags_of_list(name, &best.parameters, best.replaces),
     )
 }
 

@@ -1,9 +1,15 @@
 //! Refreshes that end with a comparison of their list with baselines.
 
 use super::methods::judge;
+use super::next::NextRequest;
 use crate::engine::query::{self, DryRun};
-use crate::engine::refresh::{self, RefreshReport, RefreshRequest};
+use crate::engine::refresh::{self, LeadingList, RefreshReport, RefreshRequest};
 use crate::engine::{Bank, EngineError, Result};
+use seedbank_store::Store;
+
+/// Lists of banks with more pages are compared over the last batches only by [`Bank::evaluate_next`]: it selects twice after each batch
+/// for each list.
+const MOST_PAGES: u64 = 100_000;
 
 impl Bank {
     /// Runs a plan on the published state and stores the result.
@@ -15,12 +21,45 @@ impl Bank {
     /// Cost: by cores, the graph image, or one scan of pages and
     /// two of rows; then [`cores::select`] on what changed. By cover, one scan of sites, the pages
     /// and links of changed sites, then [`cover::select_chosen`] on them. Over the web, all pages
-    /// and links.
+    /// and links. A list that is compared with baselines is compared over the last batches too
+    /// ([`evaluate_next`](Self::evaluate_next)), if there are five and at most 100,000 pages.
     ///
     /// [`cores::select`]: seedbank_algorithms::cores::select
     /// [`cover::select_chosen`]: seedbank_algorithms::cover::select_chosen
     pub fn refresh(&self, request: &RefreshRequest) -> Result<RefreshReport> {
-        refresh::refresh(self, request, judge, self.watch())
+        let mut report = refresh::refresh(self, request, judge, self.watch())?;
+        if report.verdict.is_some() {
+            // The refresh is stored. Most banks that cannot be compared have too few batches.
+            report.leading = self.leading(&report.view.plan).ok().flatten();
+        }
+        Ok(report)
+    }
+
+    /// Returns the list that is recommended instead of that of a plan, if it finds more beyond two errors.
+    fn leading(&self, plan: &str) -> Result<Option<LeadingList>> {
+        let counters = Store::counters(&*self.open_state()?)?;
+        if counters.crawled + counters.known > MOST_PAGES {
+            return Ok(None);
+        }
+        let found = self.evaluate_next(&NextRequest {
+            plan: Some(plan.to_owned()),
+            ..NextRequest::default()
+        })?;
+        let batches = found.batches_in_loop.len() as u64;
+        let mut rows = found.rows.into_iter();
+        let best = rows.find(|row| row.list == found.recommended);
+        let leading = best.and_then(|row| {
+            let times_plan = row.times_plan?;
+            let error = times_plan.standard_error?;
+            (times_plan.mean - 2.0 * error > 1.0).then_some(LeadingList {
+                list: row.list,
+                parameters: row.parameters,
+                replaces: row.replaces,
+                times_plan,
+                batches,
+            })
+        });
+        Ok(leading)
     }
 
     /// Computes a refresh on the published state without storing it. Takes no lock, so it can run while

@@ -240,6 +240,61 @@ fn a_plan_is_compared_as_it_is() {
 }
 
 #[test]
+fn a_refresh_that_compares_its_list_names_the_one_that_leads() {
+    let folder = scratch();
+    let bank = Bank::create(folder.path().join("bank"), Naming::default()).unwrap();
+    let pages = (0..30).map(|page| format!("http://pages.example/{page}"));
+    let judged = |days: std::ops::Range<u64>| {
+        for day in days {
+            // A hub of pages with a new link each day, and a feed with six.
+            let new = |count: u64, of: &str| {
+                let links = (0..count).map(|at| format!("http://{of}.example/{day}/{at}"));
+                links.collect::<Vec<_>>()
+            };
+            let all = pages.clone().chain(new(1, "hub"));
+            let mut records = vec![
+                Record::new("http://hub.example/").outlinks(all),
+                Record::new("http://feed.example/").outlinks(new(6, "feed")),
+            ];
+            records.extend(
+                pages
+                    .clone()
+                    .map(|page| Record::new(&page).outlinks(["http://hub.example/"])),
+            );
+            let request = IngestRequest {
+                as_of: Some((day + 1) * 86_400),
+                ..IngestRequest::default()
+            };
+            bank.ingest_records(&request, records).unwrap();
+        }
+        let options = PlanOptions {
+            goal: Some(Goal::Coverage),
+            hops: Some(1),
+            fetch_cost: Some(Value(0)),
+            value_known: Some(Value(0)),
+            seeds: Some(1),
+            budget: Some(1),
+            revisit: Some(Revisit::Off),
+            ..PlanOptions::default()
+        };
+        let request = RefreshRequest {
+            options,
+            judge: true,
+            ..RefreshRequest::default()
+        };
+        let report = bank.refresh(&request).unwrap();
+        assert!(report.verdict.is_some());
+        report.leading
+    };
+    // Too few batches.
+    assert_eq!(judged(0..4), None);
+    let leading = judged(4..14).unwrap();
+    let found = bank.evaluate_next(&NextRequest::default()).unwrap();
+    assert_eq!((&*leading.list, leading.batches), (&*found.recommended, 13));
+    assert!(leading.times_plan.mean > 2.0, "{leading:?}");
+}
+
+#[test]
 fn few_batches_are_not_enough() {
     let (_folder, bank) = feed_and_list(4);
     let error = bank.evaluate_next(&NextRequest::default()).unwrap_err();

@@ -33,8 +33,8 @@ pub use delete::DeletedPlan;
 pub(crate) use dry_run::UnstoredRefresh;
 pub(crate) use judged::{Judge, Judged};
 pub use report::{
-    Candidates, DefaultBudget, KeptSeeds, PolicyView, Proof, RefreshReport, RefreshView, Shortage,
-    ShortageReason, Stars, StepsView, TrialView, TuningView,
+    Candidates, DefaultBudget, KeptSeeds, LeadingList, PolicyView, Proof, RefreshReport,
+    RefreshView, Shortage, ShortageReason, Stars, StepsView, TrialView, TuningView,
 };
 pub use request::RefreshRequest;
 

@@ -19,6 +19,7 @@ use seedbank_algorithms::cores::Hits;
 use seedbank_algorithms::cover::Value;
 use seedbank_algorithms::cover::global::{Setting, Trial, Tuning, WebChoice};
 use seedbank_algorithms::rank::{Origin, ProvenStep};
+use seedbank_algorithms::statistics::Estimate;
 use seedbank_store::records::{BatchId, EvidenceSeries, RefreshId, RefreshRecord};
 
 /// Report of a refresh.
@@ -75,6 +76,10 @@ pub struct RefreshReport {
     /// load all of them; `None` otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_compared: Option<u64>,
+    /// The list that clearly finds more new pages than the plan over the last batches, if the refresh compared its list and the bank
+    /// has five batches with times of fetches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leading: Option<LeadingList>,
     /// The number of crawled pages, divided by that for which the plan was tuned before, if they have grown or shrunk by
     /// half. The plan was tuned again for that reason, unless `no-tune` forbids it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,6 +127,22 @@ pub struct Candidates {
     pub searched: u64,
     /// Number of all candidates.
     pub all: u64,
+}
+
+/// A list from which crawls over the last batches would have found more new pages than from that of the plan.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct LeadingList {
+    /// Name of the list, as `evaluate methods` has it.
+    pub list: String,
+    /// The parameters to give to a refresh, so that the plan makes this list.
+    pub parameters: PlanOptions,
+    /// Whether they replace all other parameters of the plan.
+    pub replaces: bool,
+    /// The new pages, divided by those from the list of the plan; more than 1 by over two standard errors.
+    pub times_plan: Estimate,
+    /// Number of batches after which both crawled.
+    pub batches: u64,
 }
 
 /// How a list follows from the previous one.

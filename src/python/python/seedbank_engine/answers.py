@@ -162,6 +162,9 @@ TunedParameter = Literal["hops", "fetch-cost", "value-known", "max-per-site"]
 """A parameter of a plan that a refresh tuned."""
 
 
+UndoReport = Literal[]
+
+
 UrlRules = Literal["rfc3986", "whatwg"]
 """How URLs are normalised beyond the URL standard; fixed when a bank is created."""
 
@@ -487,7 +490,7 @@ class Compared(TypedDict):
     found: Estimate
     """The figure of the plan."""
     baseline: str
-    """The name of the best of eleven baselines."""
+    """The name of the best baseline."""
     baseline_found: Estimate
     """The figure of the best baseline."""
     times_best_baseline: Union[Estimate, None]
@@ -957,6 +960,12 @@ class DryRun(TypedDict):
     shrunk by half. The plan was tuned again for that reason, unless `no-tune` forbids it."""
     default_budget: NotRequired[DefaultBudget]
     """The budget that the plan got because none was given."""
+    kept: NotRequired[KeptSeeds]
+    """Over the web with `keep-seeds`: how the list follows from the previous one; absent if the seeds were
+    selected without it."""
+    leading: NotRequired[LeadingList]
+    """The list that clearly finds more new pages than the plan over the last batches, if the refresh compared its
+    list and the bank has five batches with times of fetches."""
     mirrored: NotRequired[list[MirroredHosts]]
     """Of a plan in which contents count once: hosts that have the same pages, at most 20 pairs, those with most
     equal contents first."""
@@ -1530,7 +1539,8 @@ class ExplanationWebSeed(TypedDict):
     hops: list[WebValueBreakdown]
     """Those pages by distance from it, from 0 hops on."""
     runner_up: Union[ScoredUrl, None]
-    """Second-best page at that moment; `null` if unknown."""
+    """Best other page at that moment, with a greater gain if the seed stays from the previous list; `null` if
+    unknown."""
     reached_by: Union[list[Union[SiteSeed, int]], None]
     """Earlier pick that reaches the page itself, and the distance in links; `null` if none does."""
     terms: WebTerms
@@ -1710,6 +1720,8 @@ class HeldOutVerdict(TypedDict):
     """Number of pages that the crawl fetches."""
     crawl: Crawls
     """The crawl. Figures of several are their geometric means."""
+    whole_after: Union[float, None]
+    """The days after which a fetched page counts whole again; `null` if pages count whole at any time."""
     draws: int
     """Number of times that pages were held out."""
     measure: Measure
@@ -1720,7 +1732,7 @@ class HeldOutVerdict(TypedDict):
     found: Estimate
     """The figure of the plan."""
     baseline: str
-    """The name of the best of eleven baselines."""
+    """The name of the best baseline."""
     baseline_found: Estimate
     """The figure of the best baseline."""
     times_best_baseline: Union[Estimate, None]
@@ -1805,6 +1817,16 @@ class IngestReport(TypedDict):
     `null` also if the request gave the time."""
 
 
+class KeptSeeds(TypedDict):
+    """How a list follows from the previous one."""
+
+    seeds: int
+    """Number of seeds that were on the previous list."""
+    worth: float
+    """Worth of the pages that the list reaches, after the fetch costs, divided by that of a list without kept
+    seeds."""
+
+
 class LastBatch(TypedDict):
     """Last batch."""
 
@@ -1835,6 +1857,22 @@ class LastBatch(TypedDict):
     rejects_file: Union[str, None]
     """List of bad and stale records in the bank's folder; `null` if there are none, the user named another file,
     or the list was removed."""
+
+
+class LeadingList(TypedDict):
+    """A list from which crawls over the last batches would have found more new pages than from that of the
+    plan."""
+
+    list: str
+    """Name of the list, as `evaluate methods` has it."""
+    parameters: PlanOptions
+    """The parameters to give to a refresh, so that the plan makes this list."""
+    replaces: bool
+    """Whether they replace all other parameters of the plan."""
+    times_plan: Estimate
+    """The new pages, divided by those from the list of the plan; more than 1 by over two standard errors."""
+    batches: int
+    """Number of batches after which both crawled."""
 
 
 class LearnedCounts(TypedDict):
@@ -2278,7 +2316,8 @@ class ListedPageWhyWebSeed(TypedDict):
     hops: list[WebValueBreakdown]
     """Those pages by distance from it, from 0 hops on."""
     runner_up: Union[ScoredUrl, None]
-    """Second-best page at that moment; `null` if unknown."""
+    """Best other page at that moment, with a greater gain if the seed stays from the previous list; `null` if
+    unknown."""
     reached_by: Union[list[Union[SiteSeed, int]], None]
     """Earlier pick that reaches the page itself, and the distance in links; `null` if none does."""
     terms: WebTerms
@@ -2852,7 +2891,8 @@ class PageInPlanWebSeed(TypedDict):
     hops: list[WebValueBreakdown]
     """Those pages by distance from it, from 0 hops on."""
     runner_up: Union[ScoredUrl, None]
-    """Second-best page at that moment; `null` if unknown."""
+    """Best other page at that moment, with a greater gain if the seed stays from the previous list; `null` if
+    unknown."""
     reached_by: Union[list[Union[SiteSeed, int]], None]
     """Earlier pick that reaches the page itself, and the distance in links; `null` if none does."""
     terms: WebTerms
@@ -2942,6 +2982,7 @@ PlanOptions = TypedDict("PlanOptions", {
     "hops": "NotRequired[int]",
     "iterations": "NotRequired[int]",
     "judged": "NotRequired[HeldOutVerdict]",
+    "keep-seeds": "NotRequired[float]",
     "keep-spam": "NotRequired[bool]",
     "learned": "NotRequired[bool]",
     "max-changes": "NotRequired[Limit]",
@@ -3223,6 +3264,12 @@ class RefreshReport(TypedDict):
     shrunk by half. The plan was tuned again for that reason, unless `no-tune` forbids it."""
     default_budget: NotRequired[DefaultBudget]
     """The budget that the plan got because none was given."""
+    kept: NotRequired[KeptSeeds]
+    """Over the web with `keep-seeds`: how the list follows from the previous one; absent if the seeds were
+    selected without it."""
+    leading: NotRequired[LeadingList]
+    """The list that clearly finds more new pages than the plan over the last batches, if the refresh compared its
+    list and the bank has five batches with times of fetches."""
     mirrored: NotRequired[list[MirroredHosts]]
     """Of a plan in which contents count once: hosts that have the same pages, at most 20 pairs, those with most
     equal contents first."""
@@ -3537,7 +3584,8 @@ class SeedChange(TypedDict):
     """Batch that caused the change; if no single batch did, the last one that changed a page of the core or
     site."""
     by: NotRequired[str]
-    """Seed that the cause refers to. With `max-changes` it may be a selected page that is not on the list."""
+    """Seed that the cause refers to; over the web for `outweighed` and `outweighs`, the seed that reaches most of
+    the pages that the page links to. With `max-changes` it may be a selected page that is not on the list."""
     cause: NotRequired[Cause]
     """Cause of the change; absent if nothing changed."""
     changed_links: NotRequired[int]
@@ -4200,21 +4248,6 @@ class TuningView(TypedDict):
     visits` allows."""
 
 
-class UndoReport(TypedDict):
-    """Output of `seedbank undo --format json`."""
-
-    undone: int
-    """The batch that was undone."""
-    name: str
-    """Its name."""
-    batch: int
-    """The number of the undo in the history, as a batch of its own."""
-    counts: BatchCounts
-    """Changes by the undo."""
-    seconds: float
-    """Elapsed time, in seconds."""
-
-
 class Undoable(TypedDict):
     """Batch that `undo` can revert."""
 
@@ -4371,8 +4404,8 @@ class PlanParameters(TypedDict, total=False):
     """With `budget`: the crawl that tuning and the verdict simulate, as limits separated by commas: `per-site=N`,
     the most pages of a site; `depth=N`, the most links from a seed; `sites-at-once=N`, the most sites in a round,
     which fetches one page of each; `rounds=N`; `round=N,per-site-round=N`; `duration=6h,delay=10s`; `fail=P%`;
-    `enter=seeds`. N may be P% of `budget`. Or a crawler: heritrix, nutch, scrapy or browsertrix. `none` is
-    breadth-first without limits. `panel`, the default of goals: five crawls, for a list that is good for most
+    `enter=seeds|crawled`. N may be P% of `budget`. Or a crawler: heritrix, nutch, scrapy or browsertrix. `none`
+    is breadth-first without limits. `panel`, the default of goals: five crawls, for a list that is good for most
     crawlers."""
     density: float | None
     """The percentage of possible links from a core's hubs to its authorities that must exist. Default: 100."""
@@ -4406,6 +4439,9 @@ class PlanParameters(TypedDict, total=False):
     greedy and max-weight."""
     iterations: int | None
     """Iterations of classic HITS. Range: 1 to 100000. Default: 60."""
+    keep_seeds: float | None
+    """For greedy: how much less, in percent, the list may be worth than a new one while seeds of the previous
+    list stay; 0 for a new list each time. Default: 1 for the goal coverage with `revisit` off, else 0."""
     keep_spam: bool | None
     """Include spam pages. Default: false."""
     learned: bool | None
