@@ -41,7 +41,7 @@ ANSWERS = {
     ("search", None): "SearchResult",
     ("site-facts", None): "SiteFacts",
     ("status", "the status"): "Status",
-    ("undo", None): "UndoReport",
+    ("undo", "the batch that was taken back"): "UndoReport",
 }
 
 # Only explanations of pages, without those of sites and of pages that are not in the bank.

@@ -215,11 +215,9 @@ impl Bank {
     ///
     /// ```
     #[doc = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.txt"))]
-    /// let batch = IngestRequest { kind: BatchKind::Snapshot, ..IngestRequest::default() };
-    /// let empty = Inputs::from_reader("empty", &b""[..]);
-    /// assert!(bank.ingest(&batch, empty).is_err());
+    /// assert!(ingest(&bank, "bad.jsonl", "no record").is_err());
     /// let refused = bank.dismiss_refused(false)?.ok_or("no batch was refused")?;
-    /// assert_eq!(refused.name, "empty");
+    /// assert_eq!(refused.name, "bad.jsonl");
     /// assert_eq!(bank.status()?.refused, None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

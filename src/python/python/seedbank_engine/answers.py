@@ -162,9 +162,6 @@ TunedParameter = Literal["hops", "fetch-cost", "value-known", "max-per-site"]
 """A parameter of a plan that a refresh tuned."""
 
 
-UndoReport = Literal[]
-
-
 UrlRules = Literal["rfc3986", "whatwg"]
 """How URLs are normalised beyond the URL standard; fixed when a bank is created."""
 
@@ -4246,6 +4243,19 @@ class TuningView(TypedDict):
     left_out: list[int]
     """Numbers of hops that were not tried: one pass would take more than a 32nd of the page visits that `tune-
     visits` allows."""
+
+
+class UndoReport(TypedDict):
+    undone: int
+    """The batch that was undone."""
+    name: str
+    """Its name."""
+    batch: int
+    """The number of the undo in the history, as a batch of its own."""
+    counts: BatchCounts
+    """Changes by the undo."""
+    seconds: float
+    """Elapsed time, in seconds."""
 
 
 class Undoable(TypedDict):
