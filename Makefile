@@ -126,7 +126,7 @@ demo: build
 	@echo; echo "== Why is the first seed a seed, and what changed on the list?"
 	$(SEEDBANK) explain $(DEMO)/bank "$$($(SEEDBANK) seeds $(DEMO)/bank | head -n 1)"
 	$(SEEDBANK) diff $(DEMO)/bank
-	@echo; echo "== Are the lists any good? Crawls from them, with pages held out, beside the best of ten baselines"
+	@echo; echo "== Are the lists any good? Crawls from them, with pages held out, beside the best of simple lists"
 	$(SEEDBANK) plans $(DEMO)/bank
 	@echo; echo "== All of it on one page"
 	$(SEEDBANK) report $(DEMO)/bank --out $(DEMO)/report.html

@@ -48,9 +48,9 @@ const MIN_BATCHES: usize = 5;
 /// A plan is kept that finds at least this part of what the best list finds.
 const KEPT_FROM: f64 = 0.95;
 
-/// What a batch counts for in the choice of a list, as a part of the batch after it: two batches ago half. Of 0.5 to 1, following
-/// the recommendation finds most with this one on eight webs (`benches/README.md`, *The next crawls*).
-const DECAY: f64 = 0.7;
+/// What a batch counts for in the choice of a list, as a part of the batch after it: five batches ago half. `benches/README.md`, *The
+/// next crawls*, compares it with others.
+const DECAY: f64 = 0.87;
 
 /// Request of [`Bank::evaluate_next`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -323,7 +323,7 @@ fn a_plan_is_kept_unless_another_list_finds_clearly_more() {
     assert_eq!(list([[0, 0, 0], [0, 0, 13], [0, 0, 25]], 3), 1);
     assert_eq!(list([[0, 0, 0], [0, 0, 12], [0, 0, 25]], 3), 2);
     // What was found earlier counts less.
-    assert_eq!(list([[0, 0, 0], [500, 0, 0], [0, 0, 230]], 3), 1);
+    assert_eq!(list([[0, 0, 0], [300, 0, 0], [0, 0, 230]], 3), 1);
     assert_eq!(list([[0, 0, 0], [100, 0, 0], [0, 0, 200]], 3), 2);
     let none: [Vec<DayInLoop>; 2] = Default::default();
     assert_eq!(recommended(&none, 0, None), 0);
