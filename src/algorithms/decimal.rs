@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserializer, de};
+use serde::{Deserialize, Deserializer, Serializer, de};
 
 /// Millionths in one unit.
 pub(crate) const UNIT: i64 = 1_000_000;
@@ -59,6 +59,31 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
     expecting: &'static str,
 ) -> Result<i64, D::Error> {
     deserializer.deserialize_any(DecimalVisitor(expecting))
+}
+
+/// Serializes a percentage: as a number in human-readable formats, else as millionths of a per cent.
+pub(crate) fn serialize_percent<S: Serializer>(
+    millionths: u64,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    if serializer.is_human_readable() {
+        // The nearest f64 prints as the same six decimals.
+        serializer.serialize_f64(millionths as f64 / UNIT as f64)
+    } else {
+        serializer.serialize_u64(millionths)
+    }
+}
+
+/// Deserializes what [`serialize_percent`] has written, or a string with the number. `None` for a negative number.
+pub(crate) fn deserialize_percent<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    expecting: &'static str,
+) -> Result<Option<u64>, D::Error> {
+    if deserializer.is_human_readable() {
+        Ok(u64::try_from(deserialize(deserializer, expecting)?).ok())
+    } else {
+        u64::deserialize(deserializer).map(Some)
+    }
 }
 
 struct DecimalVisitor(&'static str);

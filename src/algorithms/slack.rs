@@ -75,25 +75,16 @@ impl fmt::Display for Slack {
 
 impl Serialize for Slack {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if serializer.is_human_readable() {
-            // The nearest f64 prints as the same six decimals.
-            serializer.serialize_f64(self.0 as f64 / PERCENT as f64)
-        } else {
-            serializer.serialize_u64(self.0)
-        }
+        decimal::serialize_percent(self.0, serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Slack {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        if deserializer.is_human_readable() {
-            let percent = f64::deserialize(deserializer)?;
-            format!("{percent}").parse().map_err(de::Error::custom)
-        } else {
-            let millionths = u64::deserialize(deserializer)?;
-            let bad = || de::Error::custom(BadSlack(format!("{millionths} millionths")));
-            Self::from_millionths(millionths).ok_or_else(bad)
-        }
+        let expecting = "0, or a percentage from 0.5 to 50";
+        let millionths = decimal::deserialize_percent(deserializer, expecting)?;
+        let slack = millionths.and_then(Self::from_millionths);
+        slack.ok_or_else(|| de::Error::custom(format!("expected {expecting}")))
     }
 }
 

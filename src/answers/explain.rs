@@ -584,6 +584,11 @@ fn terms(lines: &mut Facts, terms: &WebTerms) {
         counted(terms.hops, "hop"),
         terms.fetch_cost
     ));
+    if let Some(slack) = terms.keep_seeds {
+        lines.add(format_args!(
+            "seeds of the previous list stay while the list is worth at most {slack} % less than a new one"
+        ));
+    }
     if terms.learned {
         lines.add(
             "a page is worth the new links that its next fetch is expected to bring, learned from past fetches; \
@@ -613,7 +618,7 @@ fn unreached(lines: &mut Facts, page: &Unreached) {
         page.picks, page.seeds_requested
     ));
     match (page.score, &page.last_pick) {
-        (Some(score), Some(last)) if last.gain.is_some_and(|gain| score > gain) => lines.add(
+        (Some(score), Some(last)) if page.is_better_than(last) => lines.add(
             Line::from(format_args!(
                 "its score after the last pick: {score}, more than that of the last pick, "
             ))

@@ -396,7 +396,7 @@ fn uncovered(page: &Uncovered) -> String {
 fn unreached(page: &Unreached) -> String {
     match (page.score, &page.last_pick) {
         (None, _) => "no seed leads to it, and seeds are drawn at random".to_owned(),
-        (Some(score), Some(last)) if last.gain.is_some_and(|gain| score > gain) => {
+        (Some(_), Some(last)) if page.is_better_than(last) => {
             "no seed leads to it; seeds of the previous list stay while the list is worth almost as much as a new one"
                 .to_owned()
         }

@@ -371,7 +371,7 @@ pub(super) struct UndoArgs {
     bank: PathBuf,
     /// Forget the last refused batch instead, which changed nothing
     ///
-    /// The exit status is 5 if there is none.
+    /// Exits with status 5 if the bank remembers no refused batch.
     #[arg(long)]
     refused: bool,
     /// Memory for sorting; larger data is sorted in files in the bank's folder

@@ -142,6 +142,12 @@ impl Bank {
         self.0.answer(py, |bank| bank.undo(wait, memory))
     }
 
+    /// Forgets the last refused batch, which changed nothing. Returns it, or None if there is none.
+    #[pyo3(signature = (*, wait = false))]
+    fn dismiss_refused<'py>(&self, py: Python<'py>, wait: bool) -> PyResult<Bound<'py, PyAny>> {
+        self.0.answer(py, |bank| bank.dismiss_refused(wait))
+    }
+
     /// Selects seeds by a plan and stores them.
     #[pyo3(signature = (plan = None, *, cold = false, keep = None, tune = false, judge = false, replace = false,
         explain_cost = false, dry_run = false, wait = false, **parameters))]

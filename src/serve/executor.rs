@@ -24,7 +24,7 @@ use seedbank_algorithms::watch::Watch;
 pub(super) const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Maximum number of lists that are compared, and of quotas that are computed, at the same time.
-const MAX_COMPARISONS: usize = 4;
+const MAX_COMPARISONS: usize = 2;
 
 /// Minimum size in bytes of an answer that counts against the memory budget.
 const LARGE: usize = 128 << 10;

@@ -168,9 +168,25 @@ fn answers(run: &dyn Fn(&[&str]) -> String, days: &[PathBuf]) -> Vec<String> {
     for day in first {
         ingest(day);
     }
-    let plans: [&[&str]; 3] = [
+    let plans: [&[&str]; 4] = [
         &[
             "--plan", "web", "--goal", "coverage", "--seeds", "20", "--budget", "200",
+        ],
+        &[
+            "--plan",
+            "kept",
+            "--goal",
+            "coverage",
+            "--seeds",
+            "20",
+            "--hops",
+            "1",
+            "--fetch-cost",
+            "0.3",
+            "--value-known",
+            "0",
+            "--keep-seeds",
+            "5%",
         ],
         &["--plan", "cores", "--goal", "communities", "--seeds", "20"],
         &["--plan", "sites", "--goal", "sites", "--seeds", "20"],
@@ -180,7 +196,7 @@ fn answers(run: &dyn Fn(&[&str]) -> String, days: &[PathBuf]) -> Vec<String> {
     };
     plans.into_iter().for_each(refresh);
     ingest(last);
-    for plan in ["web", "cores", "sites"] {
+    for plan in ["web", "kept", "cores", "sites"] {
         refresh(&["--plan", plan]);
         let seeds = run(&["seeds", "BANK", "--plan", plan]);
         let seed = seeds.lines().next().map(str::to_owned);

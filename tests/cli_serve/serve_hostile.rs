@@ -312,9 +312,8 @@ fn long_lists_at_once_take_no_more_than_their_bytes() {
             });
         }
     });
-    // Lists of a MiB with an answer about each line, and what a server of a small bank takes. On a busy machine more of the answers
-    // are in memory at the same time.
+    // Lists of a MiB with an answer about each line, and what a server of a small bank takes.
     let most = memory(&served, "VmHWM:");
-    assert!(most < 192 << 10, "{most} KiB");
+    assert!(most < 160 << 10, "{most} KiB");
     served.stop();
 }

@@ -16,8 +16,9 @@ use crate::support::over_web::{Judge, Terms, over_web};
 use crate::support::plans::exact_cores;
 use crate::support::records::{Batch, record, site_line};
 use proptest::prelude::*;
+use proptest::sample::select;
 use proptest::test_runner::{Config, TestRunner};
-use seedbank::engine::plan::{CoverMethod, Duplicates, Method, Scope, Value, ValueBy};
+use seedbank::engine::plan::{CoverMethod, Duplicates, Method, Scope, Slack, Value, ValueBy};
 use seedbank::engine::query::{DiffRequest, Evidence, IneligibleReason, PageKind, PageState, Why};
 use seedbank::engine::{EngineError, PlanOptions, RefreshRequest, Which};
 use seedbank::synth::{SynthOptions, day_text};
@@ -131,6 +132,11 @@ fn random_histories() {
         prop_oneof![Just(0), Just(330_000), Just(1_000_000)],
         0_usize..4,
         any::<bool>(),
+        select(vec![
+            Slack::EXACT,
+            Slack::ONE_PERCENT,
+            "20".parse().unwrap(),
+        ]),
     );
     let batch = (
         // After a small batch, the refresh reuses most gains.
@@ -144,7 +150,7 @@ fn random_histories() {
     let reused = Cell::new(0);
     let result = TestRunner::new(config).run(
         &(terms, batches),
-        |((p_uniq, known, quality, price, hops, once), batches)| {
+        |((p_uniq, known, quality, price, hops, once, slack), batches)| {
             let terms = Terms {
                 p_uniq,
                 known,
@@ -191,6 +197,7 @@ fn random_histories() {
                 bank.refresh("cold", &plan, true);
                 prop_assert_eq!(bank.bare_seeds("greedy"), bank.bare_seeds("cold"));
                 same_explanations(&bank, "greedy", "cold");
+                a_list_is_kept_as_from_scratch(&bank, &plan, slack);
                 // Settings that were tried stay, and give what the same settings give from scratch.
                 let kept = bank.refresh("tried", &tried, false).view.parameters;
                 bank.refresh(
@@ -217,6 +224,32 @@ fn random_histories() {
     result.unwrap();
     // A few histories may have large batches only.
     assert!(reused.get() > 0 || crate::support::cases(5) < 50);
+}
+
+/// Checks that with the same previous list, what is reused changes nothing, and that a list stays on an unchanged state.
+fn a_list_is_kept_as_from_scratch(bank: &TestBank, plan: &PlanOptions, slack: Slack) {
+    let calm = PlanOptions {
+        keep_seeds: Some(slack),
+        ..plan.clone()
+    };
+    let dry_run = |cold| {
+        let request = RefreshRequest {
+            plan: Some("kept".to_owned()),
+            options: calm.clone(),
+            cold,
+            ..RefreshRequest::default()
+        };
+        let found = bank.bank.dry_run(&request).unwrap();
+        let seeds = found.seed_list.into_iter();
+        let seeds: Vec<String> = seeds.map(|seed| seed.url).collect();
+        (seeds, found.report.kept)
+    };
+    let warm = dry_run(false);
+    assert_eq!(dry_run(true), warm);
+    let least = 1.0 - slack.share() - 1e-9;
+    assert!(warm.1.is_none_or(|kept| kept.worth >= least), "{warm:?}");
+    bank.refresh("kept", &calm, false);
+    assert_eq!(dry_run(true).0, warm.0);
 }
 
 /// Checks that two plans explain every page in the same way, but for the numbers of their refreshes and the tuning.

@@ -73,15 +73,18 @@ pub fn exported(bank: &Bank) -> Vec<u8> {
 
 /// What an export of a bank has, but for what fetches brought.
 pub fn exported_web(bank: &Bank) -> String {
-    without_sums(std::str::from_utf8(&exported(bank)).unwrap())
+    without_sums(std::str::from_utf8(&exported(bank)).unwrap(), |_| true)
 }
 
-/// Records without what fetches brought, which depends on how a crawl is cut into batches and on their order.
-pub fn without_sums(records: &str) -> String {
+/// Records without what fetches of some pages brought, which depends on how a crawl is cut into batches and on their order.
+pub fn without_sums(records: &str, is_left_out: impl Fn(&str) -> bool) -> String {
     let lines = records.lines().map(|line| {
         let mut record: serde_json::Map<String, serde_json::Value> =
             serde_json::from_str(line).unwrap();
-        record.retain(|name, _| name != "observed_days" && name != "new_links");
+        let url = record.get("url").and_then(|url| url.as_str());
+        if url.is_some_and(&is_left_out) {
+            record.retain(|name, _| name != "observed_days" && name != "new_links");
+        }
         serde_json::to_string(&record).unwrap() + "\n"
     });
     lines.collect()

@@ -79,26 +79,16 @@ impl FromStr for Density {
 
 impl Serialize for Density {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if serializer.is_human_readable() {
-            // The nearest f64 prints as the same six decimals.
-            serializer.serialize_f64(self.0 as f64 / PERCENT as f64)
-        } else {
-            serializer.serialize_u64(self.0)
-        }
+        decimal::serialize_percent(self.0, serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Density {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        if deserializer.is_human_readable() {
-            let expecting = "a percentage above 0 and up to 100";
-            let millionths = decimal::deserialize(deserializer, expecting)?;
-            let density = u64::try_from(millionths).map(Self::from_millionths);
-            let bad = || de::Error::custom(BadDensity(format!("{millionths} millionths")));
-            density.ok().and_then(Result::ok).ok_or_else(bad)
-        } else {
-            Self::from_millionths(u64::deserialize(deserializer)?).map_err(de::Error::custom)
-        }
+        let expecting = "a percentage above 0 and up to 100";
+        let millionths = decimal::deserialize_percent(deserializer, expecting)?;
+        // 0 is no density.
+        Self::from_millionths(millionths.unwrap_or(0)).map_err(de::Error::custom)
     }
 }
 

@@ -57,6 +57,15 @@ def test_what_changed_and_undo(bank: Bank) -> None:
     assert bank.page("http://a.example/")["state"] == "crawled"
 
 
+def test_a_refused_batch_is_dismissed(bank: Bank) -> None:
+    assert bank.dismiss_refused() is None
+    with pytest.raises(seedbank_engine.RefusedError):
+        bank.ingest([], snapshot=True)
+    refused = bank.dismiss_refused()
+    assert refused is not None and refused["reason"] == "empty-snapshot"
+    assert bank.status()["refused"] is None
+
+
 def test_a_snapshot_answers_from_one_state(bank: Bank) -> None:
     with bank.snapshot() as then:
         assert then.is_current

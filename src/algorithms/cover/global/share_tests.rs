@@ -332,7 +332,8 @@ fn plans() -> impl Strategy<Value = WebChoice> {
         Just("per-site=15%"),
         Just("panel"),
         Just("rounds=20%,sites-at-once=2"),
-        Just("round=3,per-site-round=2,per-site=20%,fail=20%,enter=seeds")
+        Just("round=3,per-site-round=2,per-site=20%,fail=20%,enter=seeds"),
+        Just("depth=2,enter=crawled")
     ];
     let max_per_site = proptest::option::of(1_u32..4);
     (seeds, kinds(), any::<[bool; 2]>(), limits, max_per_site).prop_map(

@@ -7,6 +7,7 @@ use crate::engine::query::answers::{AliasView, is_true, yes};
 use crate::engine::refresh::Proof;
 use schemars::JsonSchema;
 use seedbank_algorithms::cover::Due;
+use seedbank_algorithms::slack::Slack;
 use seedbank_formats::ingest::URL_PATTERN;
 use seedbank_store::records::{BatchId, CoverStop, PageState, RefreshId};
 use serde::{Deserialize, Serialize};
@@ -451,6 +452,9 @@ pub struct WebTerms {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schemars(extend("const" = true))]
     pub learned: bool,
+    /// How much less, in percent, the list may be worth than a new one while seeds of the previous list stay. Absent if none do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_seeds: Option<Slack>,
 }
 
 /// Evidence for a page picked over the web.
@@ -501,6 +505,15 @@ pub struct Unreached {
     pub seeds_requested: u32,
     /// Hops, fetch cost and budget of the plan.
     pub terms: WebTerms,
+}
+
+impl Unreached {
+    /// Whether the page would add more than the last pick, which stays from the previous list. (Without kept seeds too, a score can
+    /// rise after the last pick, which pays for pages that are worth less than their cost.)
+    pub(crate) fn is_better_than(&self, last: &SiteSeed) -> bool {
+        let scores = self.score.zip(last.gain);
+        self.terms.keep_seeds.is_some() && scores.is_some_and(|(score, gain)| score > gain)
+    }
 }
 
 /// Pick of a site, or over the web.

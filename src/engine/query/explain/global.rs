@@ -159,6 +159,7 @@ fn terms(context: &Context, choice: &WebChoice, first: &WebEvidence) -> WebTerms
         budget: choice.budget,
         tuned: context.tuned.clone(),
         learned: choice.value_by == ValueBy::Learned,
+        keep_seeds: Some(choice.keep_seeds).filter(|slack| !slack.is_exact()),
     }
 }
 

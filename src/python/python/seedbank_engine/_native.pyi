@@ -113,6 +113,9 @@ class Bank:
     def undo(self, *, memory: int = ..., wait: bool = False) -> answers.UndoReport:
         """Takes the last batch back."""
 
+    def dismiss_refused(self, *, wait: bool = False) -> answers.RefusedBatch | None:
+        """Forgets the last refused batch, which changed nothing. Returns it, or None if there is none."""
+
     @overload
     def refresh(
         self,

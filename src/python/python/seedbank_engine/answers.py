@@ -4313,6 +4313,9 @@ class WebTerms(TypedDict):
     """Number of pages that the crawl will fetch; `null` if the plan has no budget."""
     tuned: Union[TuningRecord, None]
     """How hops and fetch cost were tuned; `null` if they were given."""
+    keep_seeds: NotRequired[float]
+    """How much less, in percent, the list may be worth than a new one while seeds of the previous list stay.
+    Absent if none do."""
     learned: NotRequired[Literal[True]]
     """Whether values are the new links that fetches are expected to bring. Seeds that gain nothing then fill the
     list by their own values. JSON has the field only if it is `true`."""
