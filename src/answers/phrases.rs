@@ -295,11 +295,20 @@ pub fn write_policy(text: &mut String, policy: &PolicyView) {
         let url = escape_controls(&pin.url);
         let _ = writeln!(text, "pinned but not a seed: {url}: {}", fault(pin.why));
     }
-    let rejected: Vec<String> = policy
-        .rejected
-        .iter()
-        .map(|(by, count)| format!("{count} by {}", flag(*by)))
-        .collect();
+    let mut rejected = Vec::new();
+    for (by, count) in &policy.rejected {
+        match by {
+            RejectionReason::MaxFailures => {
+                let pages = counted(*count, "page");
+                let whose = "last fetches failed (--max-failures)";
+                let _ = writeln!(text, "left out: {pages} whose {whose}");
+            }
+            RejectionReason::Document => {
+                let _ = writeln!(text, "left out: {}", counted(*count, "document"));
+            }
+            by => rejected.push(format!("{count} by {}", flag(*by))),
+        }
+    }
     if !rejected.is_empty() {
         let _ = writeln!(text, "rejected: {}", rejected.join(", "));
     }
@@ -338,16 +347,12 @@ pub fn write_shortage(text: &mut String, short: Shortage, found: u32) {
             "the bank has no links (scripts may make those of its pages); selection needs links"
         }
         ShortageReason::NoLinkLeft => "no inter-site links are left for another core",
-        ShortageReason::NoPageLeft => "no eligible page is left where more seeds are due",
-        ShortageReason::NoValueLeft => "no remaining page has any value",
-        ShortageReason::NotPositive => "no remaining page is worth its cost",
+        ShortageReason::NoPageLeft => "no other page can be a seed",
+        ShortageReason::NoValueLeft => "no other page has any value",
+        ShortageReason::NotPositive => "more would add nothing",
         ShortageReason::MaxChanges => "--max-changes allows no more new seeds",
     };
-    let _ = writeln!(
-        text,
-        "{found} of {} requested seeds: {why}",
-        short.requested
-    );
+    let _ = writeln!(text, "{found} of {} seeds: {why}", short.requested);
 }
 
 /// Formats what crawls find from a list and from the best simple one.

@@ -326,11 +326,11 @@ fn finds(pages: u64, hops: usize, is_first: bool, worth: &str) -> String {
     let hops = u32::try_from(hops.saturating_sub(1)).unwrap_or(u32::MAX);
     let links = counted(hops, "link");
     match (pages, hops, is_first) {
-        (0, _, _) => "a crawl from it finds nothing that earlier seeds do not".to_owned(),
+        (0, _, _) => "a crawl from it finds nothing that better seeds do not".to_owned(),
         (_, 0, true) => format!("a crawl from it finds no other page, and it is worth {worth}"),
         (_, 0, false) => {
             format!(
-                "a crawl from it finds nothing that earlier seeds do not but itself, worth {worth}"
+                "a crawl from it finds nothing that better seeds do not but itself, worth {worth}"
             )
         }
         (_, _, true) => format!(
@@ -338,7 +338,7 @@ fn finds(pages: u64, hops: usize, is_first: bool, worth: &str) -> String {
             counted(pages, "page")
         ),
         (_, _, false) => format!(
-            "a crawl from it finds {} within {links} that earlier seeds do not, together worth {worth}",
+            "a crawl from it finds {} within {links} that no better seed reaches, together worth {worth}",
             counted(pages, "page")
         ),
     }

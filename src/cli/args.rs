@@ -96,6 +96,7 @@ pub(super) enum Command {
     Search(lookups::SearchArgs),
     Page(lookups::PageArgs),
     Site(lookups::SiteArgs),
+    #[command(alias = "ls")]
     Plans(plans::PlansArgs),
     Quotas(quotas::QuotasArgs),
     Report(report::ReportArgs),
@@ -106,7 +107,9 @@ pub(super) enum Command {
     Export(export::ExportArgs),
     Graph(export::GraphArgs),
     Scores(scores::ScoresArgs),
+    #[command(aliases = ["info", "stats"])]
     Status(status::StatusArgs),
+    #[command(alias = "doctor")]
     Check(maintenance::CheckArgs),
     Repair(maintenance::RepairArgs),
     Undo(maintenance::UndoArgs),

@@ -671,8 +671,13 @@ fn passed_over(by_reason: &BTreeMap<SkipReason, u64>) -> String {
     if passed == 0 {
         return String::new();
     }
+    let are = if passed == 1 {
+        "that is no page"
+    } else {
+        "that are not pages"
+    };
     format!(
-        "skipped, no information on a page: {}: {}\n",
+        "{} {are} ({})\n",
         counted(passed, "record"),
         list(by_reason)
     )
@@ -702,14 +707,20 @@ fn sites_and_aliases(report: &IngestReport) -> String {
         );
     }
     let aliases = &report.aliases;
-    if aliases.became + aliases.ended + aliases.cut > 0 {
-        append_line!(
-            text,
-            "aliases: {} new, {} became pages again or gone, {} lead nowhere (a cycle, or more than twenty steps)",
-            aliases.became,
-            aliases.ended,
-            aliases.cut
-        );
+    let aliases = [
+        (aliases.became, "new"),
+        (aliases.ended, "no redirects any more"),
+        (
+            aliases.cut,
+            "to nowhere (a cycle, or more than twenty steps)",
+        ),
+    ];
+    let changed = aliases.iter().filter(|(count, _)| *count > 0);
+    let changed: Vec<String> = changed
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    if !changed.is_empty() {
+        append_line!(text, "redirects: {}", changed.join(", "));
     }
     text
 }

@@ -16,11 +16,11 @@ use seedbank::answers::{
     Facts, linked_pages, page_explanation, page_facts, site_explanation, site_facts,
 };
 use seedbank::display::{counted, escape_controls, readable};
-use seedbank::engine::EngineError;
 use seedbank::engine::query::{
     Explainer, FoundPage, LinkDirection, LinkedRequest, PageLimits, SearchLimits, SearchResult,
     SiteLimits,
 };
+use seedbank::engine::{Bank, EngineError};
 use seedbank::watch::Unwatched;
 
 const SEARCH_EXAMPLES: &str = "\
@@ -210,12 +210,46 @@ pub(super) fn page(args: &PageArgs, session: &Session) -> Result<Outcome, CliErr
         sites: limit.unwrap_or(limits.sites),
         ..limits
     };
-    let facts = bank.page(&args.url, limits)?;
+    let facts = of_address(&bank, &args.url, session, |url| bank.page(url, limits))?;
     format.print(&facts, |facts| {
         readable(&page_facts(facts).to_string()).into_owned()
     })?;
     Ok(Outcome::Done)
 }
+
+/// Asks about the page at a URL, or about the only one with a text in its URL; names some of them if there are more.
+fn of_address<T>(
+    bank: &Bank,
+    text: &str,
+    session: &Session,
+    mut ask: impl FnMut(&str) -> Result<T, EngineError>,
+) -> Result<T, CliError> {
+    let invalid = match ask(text) {
+        Err(e @ EngineError::InvalidUrl { .. }) if !text.contains("://") => e,
+        answer => return Ok(answer?),
+    };
+    let limits = SearchLimits {
+        pages: MOST_OFFERED,
+        ..SearchLimits::default()
+    };
+    let found = bank.search(text, limits)?;
+    let urls: Vec<String> = found.pages.into_iter().map(|page| page.url).collect();
+    match &urls[..] {
+        [] => Err(invalid.into()),
+        [url] if found.complete => {
+            session.note(format_args!("the only page with {text:?}: {url}"));
+            Ok(ask(url)?)
+        }
+        _ => Err(EngineError::UnknownPage {
+            url: text.to_owned(),
+            nearest: urls,
+        }
+        .into()),
+    }
+}
+
+/// Number of pages that are offered instead of a part of a URL.
+const MOST_OFFERED: usize = 5;
 
 const SITE_EXAMPLES: &str = "\
 Examples:
@@ -311,7 +345,7 @@ pub(super) fn explain(args: ExplainArgs, session: &Session) -> Result<Outcome, C
             answer.cost
         }
         (None, [url]) if url != "-" => {
-            let answer = bank.explain(url, which)?;
+            let answer = of_address(&bank, url, session, |url| bank.explain(url, which.clone()))?;
             format.print(&answer, |answer| {
                 readable(&page_explanation(answer).to_string()).into_owned()
             })?;

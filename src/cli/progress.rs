@@ -101,6 +101,15 @@ impl Progress {
         }
     }
 
+    /// Clears the bar until the next stage, so that text can be printed.
+    pub(super) fn clear(&self) {
+        self.with_bar(|bar| {
+            if let Some(bar) = bar.take() {
+                bar.finish_and_clear();
+            }
+        });
+    }
+
     fn with_bar(&self, change: impl FnOnce(&mut Option<ProgressBar>)) {
         change(&mut self.bar.lock().unwrap_or_else(PoisonError::into_inner));
     }
@@ -164,10 +173,6 @@ impl Watch for Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.with_bar(|bar| {
-            if let Some(bar) = bar.take() {
-                bar.finish_and_clear();
-            }
-        });
+        self.clear();
     }
 }

@@ -18,9 +18,10 @@ use seedbank::display::{counted, escape_controls, thousands};
 use seedbank::engine::plan::{Method, Parameter, Scope, Section, Value, ValueBy};
 use seedbank::engine::query::DryRun;
 use seedbank::engine::refresh::{
-    LeadingList, RecomputeReason, RecomputedCores, RefreshId, SiteChange, StepsView, TuningView,
+    EarlierRefreshes, LeadingList, RecomputeReason, RecomputedCores, SiteChange, StepsView,
+    TuningView,
 };
-use seedbank::engine::{Bank, EngineError, PlanOptions, RefreshReport, RefreshRequest};
+use seedbank::engine::{PlanOptions, RefreshReport, RefreshRequest};
 use seedbank::watch::{Interruptible, Watch};
 
 const SHORT_EXAMPLES: &str = "\
@@ -96,6 +97,9 @@ pub(super) struct RefreshArgs {
     /// 50 million pages: all pages and links are loaded into one process.
     #[arg(long)]
     judge: bool,
+    /// Do not compare the list with baselines; the next refresh does
+    #[arg(long, conflicts_with = "judge", hide_short_help = true)]
+    quick: bool,
     /// Replace the parameters of the plan
     ///
     /// Policies that all methods have are kept, seeds of the previous list are not. Needed to change the goal, the method or the scope
@@ -112,7 +116,7 @@ pub(super) struct RefreshArgs {
     /// Fail after this time, such as 90s, 20m or 1h30m, without storing anything [default: no limit]
     ///
     /// The exit status is then 1. The time includes waiting for another process. The seeds do not depend on
-    /// the limit.
+    /// the limit. If only the comparison with baselines is not finished, the list is stored.
     #[arg(
         long,
         value_name = "DURATION",
@@ -145,13 +149,10 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
         wait: args.wait,
         explain_cost: args.explain_cost,
         judge: args.judge,
+        quick: args.quick,
+        rejects_empty_bank: true,
         replace: args.replace,
     };
-    if bank.is_empty()? {
-        // Errors in the parameters come first.
-        watch.ended(bank.watched(watch.clone()).dry_run(&request))?;
-        return Err(EngineError::EmptyBank.into());
-    }
     if args.dry_run {
         let run = bank.watched(watch.clone()).dry_run(&request);
         let run = watch.ended(run)?;
@@ -161,23 +162,42 @@ pub(super) fn run(args: RefreshArgs, session: &Session) -> Result<Outcome, CliEr
         args.metrics.write(&bank)?;
         return outcome;
     }
-    let report = bank.watched(watch.clone()).refresh(&request);
-    let report = watch.ended(report)?;
-    let earlier = match args.format.format {
-        Format::Text => earlier(&bank, &report)?,
-        Format::Json => None,
+    let verbose = args.explain_cost || session.is_verbose();
+    let tell = |report: &RefreshReport| {
+        if report.plan_changed {
+            session.note(changes_text(report, request.replace));
+        }
+        warn_of_list(report, session);
     };
+    // As text, the list is reported before it is compared.
+    let mut reported = None;
+    let report = bank
+        .watched(watch.clone())
+        .refresh_then(&request, |report| {
+            if args.format.format == Format::Text {
+                watch.clear();
+                tell(report);
+                let text = |report: &RefreshReport| refresh_text(report, true, verbose);
+                reported = Some(args.format.format.print(report, text));
+            }
+        });
+    let report = watch.ended(report)?;
     drop(watch);
     // The refresh is stored, so an error of the metrics file is reported after it.
     let written = args.metrics.write(&bank);
-    if report.plan_changed {
-        session.note(changes_text(&report, request.replace));
+    let is_reported = reported.is_some();
+    if !is_reported {
+        tell(&report);
     }
-    warn(&report, args.judge, session);
-    let verbose = args.explain_cost || session.is_verbose();
+    warn_of_verdict(&report, args.judge, session);
     args.format.format.print(&report, |report| {
-        refresh_text(report, earlier.as_ref(), true, verbose)
+        if is_reported {
+            verdict_text(report, verbose)
+        } else {
+            refresh_text(report, true, verbose)
+        }
     })?;
+    reported.transpose()?;
     written?;
     if report.view.seeds == 0 {
         session.warn(format_args!(
@@ -244,11 +264,12 @@ fn print_dry_run(
             view.plan
         ));
     }
-    warn(&run.report, judge, session);
+    warn_of_list(&run.report, session);
+    warn_of_verdict(&run.report, judge, session);
     format.print(run, |run| {
         let mut output = format!(
             "dry run, nothing is stored: {}",
-            refresh_text(&run.report, None, false, verbose)
+            refresh_text(&run.report, false, verbose)
         );
         for seed in &run.seed_list {
             output.push_str(&seed.url);
@@ -264,7 +285,7 @@ fn print_dry_run(
 }
 
 /// Prints what the user should know about the list and the plan.
-fn warn(report: &RefreshReport, judge: bool, session: &Session) {
+fn warn_of_list(report: &RefreshReport, session: &Session) {
     let view = &report.view;
     if let Some(doubt) = &view.uncertified_reason {
         session.warn(format_args!("not all cores are decided: {doubt}"));
@@ -294,7 +315,21 @@ fn warn(report: &RefreshReport, judge: bool, session: &Session) {
             session.warn(format_args!("{grown}; --tune tunes it again"));
         }
     }
+    if let Some(pages) = report.not_compared {
+        session.note(format_args!(
+            "the bank has {} pages, so the list was not compared with baselines; --judge loads all of them into this process",
+            thousands(pages)
+        ));
+    }
+}
+
+/// Prints what the user should know about the comparison with baselines.
+fn warn_of_verdict(report: &RefreshReport, judge: bool, session: &Session) {
+    let view = &report.view;
     match &report.verdict {
+        None if report.is_unjudged => {
+            session.warn("stopped while comparing the list with baselines; the list is stored");
+        }
         Some(verdict) => {
             if let Some(advice) = answers::verdict_advice(verdict, &view.parameters) {
                 session.warn(format_args!(
@@ -323,12 +358,6 @@ fn warn(report: &RefreshReport, judge: bool, session: &Session) {
             counted(*batches, "batch"),
             times_plan.mean,
             answers::flags_of_list(&view.plan, parameters, *replaces)
-        ));
-    }
-    if let Some(pages) = report.not_compared {
-        session.note(format_args!(
-            "the bank has {} pages, so the list was not compared with baselines; --judge loads all of them into this process",
-            thousands(pages)
         ));
     }
 }
@@ -474,10 +503,19 @@ fn cost_text(cost: &RecomputedCores) -> String {
 }
 
 /// Formats the result of tuning.
-fn tuning_text(tuning: &TuningView, stored: bool) -> String {
+fn tuning_text(tuning: &TuningView, stored: bool, verbose: bool) -> String {
+    let fetches = if tuning.budget == 1 {
+        "fetch"
+    } else {
+        "fetches"
+    };
+    let budget = thousands(tuning.budget);
+    if !verbose {
+        let tuned = if stored { "tuned" } else { "would be tuned" };
+        return format!("{tuned} for {budget} {fetches}\n");
+    }
     let mut text = format!(
-        "tuned for a crawl of {}: {} --hops {} --fetch-cost {} --value-known {}{}, the best of {}{}\n",
-        counted(tuning.budget, "page"),
+        "tuned for {budget} {fetches}: {} --hops {} --fetch-cost {} --value-known {}{}, the best of {}{}\n",
         if stored {
             "the plan now has"
         } else {
@@ -505,38 +543,6 @@ fn tuning_text(tuning: &TuningView, stored: bool) -> String {
     text
 }
 
-/// The refreshes of the plan that came before.
-pub(super) struct Earlier {
-    /// The first one that the history has, and how long it took, in seconds.
-    first: (RefreshId, f64),
-    /// Number of seeds of the last one.
-    seeds: u64,
-    /// Number of seeds that it shares with the new list.
-    kept: u64,
-}
-
-/// Returns what the new list is compared with; `None` if the history has no other refresh of the plan.
-pub(super) fn earlier(bank: &Bank, report: &RefreshReport) -> Result<Option<Earlier>, EngineError> {
-    // The state is opened once for both questions.
-    let bank = bank.pinned()?;
-    let history = bank.history()?;
-    let new = report.view.refresh;
-    let mut of_plan = history
-        .refreshes
-        .iter()
-        .filter(|of| of.plan == report.view.plan && of.refresh < new);
-    let Some(first) = of_plan.next() else {
-        return Ok(None);
-    };
-    let last = of_plan.next_back().unwrap_or(first);
-    let turnover = bank.turnover(&[last.refresh, new])?;
-    Ok(turnover.first().map(|of| Earlier {
-        first: (first.refresh, first.seconds),
-        seeds: of.kept + of.lost,
-        kept: of.kept,
-    }))
-}
-
 /// Formats what a refresh took over from the previous one.
 fn reuse_text(report: &RefreshReport) -> String {
     let view = &report.view;
@@ -561,7 +567,7 @@ fn reuse_text(report: &RefreshReport) -> String {
 }
 
 /// Formats what was selected, what the list has in common with the previous one, and how long it took.
-fn headline(report: &RefreshReport, earlier: Option<&Earlier>) -> String {
+fn headline(report: &RefreshReport) -> String {
     let view = &report.view;
     let mut text = String::new();
     append!(
@@ -573,7 +579,7 @@ fn headline(report: &RefreshReport, earlier: Option<&Earlier>) -> String {
         view.batch,
         counted(view.seeds, "seed"),
     );
-    if let Some(earlier) = earlier {
+    if let Some(earlier) = &report.earlier {
         append!(
             text,
             ", {} of the previous {} kept",
@@ -582,8 +588,8 @@ fn headline(report: &RefreshReport, earlier: Option<&Earlier>) -> String {
         );
     }
     append!(text, "; {}; {:.2} s", reuse_text(report), view.seconds);
-    if let Some((refresh, seconds)) = earlier.map(|earlier| earlier.first) {
-        append!(text, " (refresh {refresh}: {seconds:.2} s)");
+    if let Some(EarlierRefreshes { first, seconds, .. }) = &report.earlier {
+        append!(text, " (refresh {first}: {seconds:.2} s)");
     }
     text.push('\n');
     if let Some(kept) = report.kept.filter(|kept| kept.worth < 1.0) {
@@ -635,14 +641,9 @@ fn append_costs(text: &mut String, report: &RefreshReport) {
     }
 }
 
-/// Formats the report as text. `earlier` has the refreshes before a refresh that is stored.
-pub(super) fn refresh_text(
-    report: &RefreshReport,
-    earlier: Option<&Earlier>,
-    stored: bool,
-    verbose: bool,
-) -> String {
-    let mut text = headline(report, earlier);
+/// Formats the report as text.
+pub(super) fn refresh_text(report: &RefreshReport, stored: bool, verbose: bool) -> String {
+    let mut text = headline(report);
     if verbose {
         append_costs(&mut text, report);
     }
@@ -676,7 +677,7 @@ pub(super) fn refresh_text(
         );
     }
     if let Some(tuning) = &report.tuning {
-        text.push_str(&tuning_text(tuning, stored));
+        text.push_str(&tuning_text(tuning, stored, verbose));
     }
     for cost in report.costs.iter().flatten() {
         text.push_str(&cost_text(cost));
@@ -695,6 +696,12 @@ pub(super) fn refresh_text(
             numbers.join(", ")
         );
     }
+    text + &verdict_text(report, verbose)
+}
+
+/// Formats the comparison with baselines; empty without one.
+fn verdict_text(report: &RefreshReport, verbose: bool) -> String {
+    let mut text = String::new();
     if let Some(verdict) = &report.verdict {
         append_line!(text, "test: {}", answers::verdict_sentence(verdict));
         if verbose {

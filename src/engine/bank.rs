@@ -300,8 +300,7 @@ impl Bank {
     ///
     /// Cost: reads one record.
     pub fn is_empty(&self) -> Result<bool> {
-        let counters = self.reader()?.counters()?;
-        Ok(counters.crawled + counters.known + counters.gone == 0)
+        Ok(self.reader()?.counters()?.has_no_page())
     }
 
     /// Returns the state that queries use.

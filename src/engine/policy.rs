@@ -111,6 +111,30 @@ impl Caps {
         Ok(())
     }
 
+    /// Returns the sites and domains whose number of seeds reaches a cap, each with the rank of the seed with which it does.
+    /// `seeds` are the sites of the seeds, best first.
+    pub(crate) fn full(
+        policy: &Policy,
+        store: &Store,
+        seeds: impl Iterator<Item = SiteId>,
+    ) -> Result<Vec<(String, u32)>> {
+        let mut caps = Self::new(policy);
+        let mut full = Vec::new();
+        for (site, rank) in seeds.zip(1..) {
+            caps.count(store, site)?;
+            if policy.max_per_site == caps.of_sites.get(&site).copied() {
+                full.push((store.need(&tables::SITES, &site)?.name, rank));
+            }
+            if let Some(max) = policy.max_per_domain {
+                let domain = caps.domain(store, site)?;
+                if caps.of_domains.get(&domain) == Some(&max) {
+                    full.push((name_of_domain(&domain), rank));
+                }
+            }
+        }
+        Ok(full)
+    }
+
     /// Whether two sites share a cap that is reached: the site's, or the domain's.
     pub(crate) fn shares_cap(
         &mut self,
@@ -124,6 +148,11 @@ impl Caps {
             _ => self.domain(store, a)? == self.domain(store, b)?,
         })
     }
+}
+
+/// Returns the name under which a full cap of a registrable domain is stored; that of a site is the site's name.
+pub(crate) fn name_of_domain(domain: &str) -> String {
+    format!("*.{domain}")
 }
 
 // Limits how many seeds of a list change per refresh.
@@ -452,7 +481,8 @@ impl List {
     }
 
     /// Reads a list from a file of any kind, including a pipe. `@media` is the built-in list of
-    /// that name, and `none` is [`List::none`].
+    /// that name, and `none` is [`List::none`]. If there is no such file, a URL, `*.ending`, `re:expression`, or a host below a
+    /// public suffix is a list of this one line.
     ///
     /// # Errors
     ///
@@ -466,6 +496,9 @@ impl List {
         }
         if name == NONE {
             return Ok(Self::none());
+        }
+        if is_line(&name) && !path.exists() {
+            return Ok(Self::parse(&name, &name));
         }
         let text = read_text(path, watch).map_err(|source| {
             if is_interrupted(&source) {
@@ -511,10 +544,12 @@ impl List {
         if self.hash.is_some() {
             return Ok(self);
         }
-        if self.name.starts_with('@') || self.name == NONE {
+        let file = folder.join(&self.name);
+        let is_one_line = is_line(&self.name) && !file.exists();
+        if is_one_line || self.name.starts_with('@') || self.name == NONE {
             return Self::read(Path::new(&self.name), watch);
         }
-        let found = Self::read(folder.join(&self.name), watch)?;
+        let found = Self::read(file, watch)?;
         Ok(Self {
             name: self.name,
             ..found
@@ -540,6 +575,12 @@ impl List {
     pub(crate) fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
+}
+
+/// Returns whether a text is a line of a list rather than the name of a file.
+fn is_line(text: &str) -> bool {
+    let is_pattern = text.contains("://") || text.starts_with("*.") || text.starts_with("re:");
+    is_pattern || ingest::is_public_host(text.strip_prefix('.').unwrap_or(text))
 }
 
 /// Reads a file that may be an endless pipe.
@@ -686,6 +727,22 @@ impl LoadedPolicy {
         watch: &dyn Watch,
     ) -> Result<Self> {
         let naming = naming(&store.settings()?)?;
+        let mut loaded = Self::load_without_pins(store, naming, policy, lists, watch)?;
+        if let Some(list) = lists.pin {
+            let text = text_of(store, list)?;
+            loaded.pins = Pins::find(store, &text, list, &loaded.pages, naming, watch)?;
+        }
+        Ok(loaded)
+    }
+
+    /// Loads and compiles the lists of a plan but that of pinned pages. Cost: their lines.
+    pub(crate) fn load_without_pins(
+        store: &Store,
+        naming: Naming,
+        policy: Policy,
+        lists: PolicyLists<'_>,
+        watch: &dyn Watch,
+    ) -> Result<Self> {
         let read = |list: Option<&List>| {
             let list = list.filter(|list| list.hash().is_some());
             list.map(|list| patterns(store, list, naming, watch))
@@ -696,18 +753,10 @@ impl LoadedPolicy {
             only: read(lists.only)?,
             exclude_from_graph: read(lists.exclude_from_graph)?,
         };
-        let pages = PageRules::new(store, policy.pages, of_pages, naming.sites)?;
-        let pins = match lists.pin {
-            Some(list) => {
-                let text = text_of(store, list)?;
-                Pins::find(store, &text, list, &pages, naming, watch)?
-            }
-            None => Pins::default(),
-        };
         Ok(Self {
             policy,
-            pages,
-            pins,
+            pages: PageRules::new(store, policy.pages, of_pages, naming.sites)?,
+            pins: Pins::default(),
         })
     }
 
@@ -857,7 +906,7 @@ impl Pins {
                 why: BadPattern::NoPage,
             };
             let at = ingest::parse(url, naming).map_err(bad)?;
-            match find(store, &at, rules)? {
+            match find_pin(store, &at, rules)? {
                 Ok((page, is_crawled)) => {
                     let position = u32::try_from(pins.pages.len()).unwrap_or(u32::MAX);
                     if let std::collections::hash_map::Entry::Vacant(entry) =
@@ -888,7 +937,8 @@ impl Pins {
     }
 }
 
-fn find(
+/// Returns a pinned page, with whether it is crawled, or why it cannot be a seed.
+pub(crate) fn find_pin(
     store: &Store,
     at: &ingest::Location,
     rules: &PageRules,

@@ -7,7 +7,7 @@ use seedbank_algorithms::cover::global::WebChoice;
 use seedbank_algorithms::cover::revisit::DAY;
 use seedbank_algorithms::cover::{Age, Due, Revisit};
 use seedbank_algorithms::watch::Watch;
-use seedbank_store::records::{PageRecord, PageState};
+use seedbank_store::records::{PageRecord, PageState, RevisitTimes};
 use seedbank_store::{GraphImage, Store};
 
 /// The time after which a fetched page has its whole value again, in a state, and the time of the last fetch in the bank. So values depend on
@@ -43,6 +43,20 @@ impl Revisits {
             period: period.filter(|_| now > 0),
             now,
         }
+    }
+
+    /// Returns those that a refresh stored.
+    pub(super) const fn of_refresh(stored: RevisitTimes) -> Self {
+        Self {
+            period: Some(stored.period),
+            now: stored.now,
+        }
+    }
+
+    /// Returns the times to store; `None` if all pages count whole.
+    pub(super) fn times(self) -> Option<RevisitTimes> {
+        let now = self.now;
+        self.period.map(|period| RevisitTimes { period, now })
     }
 
     /// Returns the period in seconds; `None` if all pages count whole.

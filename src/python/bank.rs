@@ -19,7 +19,7 @@ use seedbank::engine::query::{
 };
 use seedbank::engine::scores::{PageScore, ScoresRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
-use seedbank::{EngineError, IngestRequest, RefreshRequest, Which};
+use seedbank::{IngestRequest, RefreshRequest, Which};
 
 use crate::call::Call;
 use crate::evaluate::Evaluate;
@@ -181,19 +181,14 @@ impl Bank {
             tune,
             judge,
             replace,
+            rejects_empty_bank: !dry_run,
+            ..RefreshRequest::default()
         };
         if dry_run {
             let run = call.run(|bank| bank.dry_run(&request))?;
             return object(py, &run);
         }
-        let report = call.run(|bank| {
-            if bank.is_empty()? {
-                // Errors in the parameters come first.
-                bank.dry_run(&request)?;
-                return Err(EngineError::EmptyBank);
-            }
-            bank.refresh(&request)
-        })?;
+        let report = call.run(|bank| bank.refresh(&request))?;
         object(py, &report)
     }
 

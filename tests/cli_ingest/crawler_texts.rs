@@ -23,6 +23,6 @@ fn no_flag_is_needed() {
     }
     let args = ["ingest", "bank", "--input", "heritrix-links", "heritrix"];
     let report = place.run(&args).done();
-    let passed = "skipped, no information on a page: 4 records: no_link 4\n";
+    let passed = "4 records that are not pages (no_link 4)\n";
     assert!(report.contains(passed), "{report}");
 }

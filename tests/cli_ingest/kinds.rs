@@ -293,6 +293,6 @@ fn twenty_redirects_are_followed_and_circles_are_counted() {
         json!({"url": step(20), "redirect": step(3)}).to_string(),
     );
     let report = place.run(&["ingest", "bank", "circle.jsonl"]).done();
-    let says = "aliases: 1 new, 0 became pages again or gone, 21 lead nowhere (a cycle, or more than twenty steps)";
+    let says = "redirects: 1 new, 21 to nowhere (a cycle, or more than twenty steps)";
     assert!(report.contains(says), "{report}");
 }

@@ -42,7 +42,7 @@ fn no_flag_is_needed() {
         report.starts_with("batch 1: a.warc.gz (delta), 3 records, "),
         "{report}"
     );
-    let passed = "skipped, no information on a page: 6 records: no_response 5, other_status 1\n";
+    let passed = "6 records that are not pages (no_response 5, other_status 1)\n";
     assert!(report.contains(passed), "{report}");
     assert!(report.contains("links: 3 added"), "{report}");
     // The same otherwise packed, as WAT and as JSON Lines, is the same batch.

@@ -32,7 +32,7 @@ fn no_flag_is_needed() {
         report.starts_with("batch 1: a.warc.wat.gz (delta), 3 records, "),
         "{report}"
     );
-    let passed = "skipped, no information on a page: 10 records: no_response 9, other_status 1\n";
+    let passed = "10 records that are not pages (no_response 9, other_status 1)\n";
     assert!(report.contains(passed), "{report}");
     assert!(report.contains("links: 3 added"), "{report}");
     // The same otherwise packed, and as JSON Lines, is the same batch.

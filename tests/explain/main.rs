@@ -17,5 +17,6 @@ mod cores;
 mod cover;
 mod days;
 mod lookups;
+mod reads;
 #[path = "../support/mod.rs"]
 mod support;

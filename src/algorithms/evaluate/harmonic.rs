@@ -32,6 +32,17 @@ pub struct Harmonic {
 }
 
 impl Harmonic {
+    /// Returns those of some pages, in this order.
+    #[must_use]
+    pub fn of_pages(&self, pages: &[u32]) -> Self {
+        let of = |all: &[f64]| pages.iter().map(|&page| all[page as usize]).collect();
+        Self {
+            scores: of(&self.scores),
+            squares: of(&self.squares),
+            ..*self
+        }
+    }
+
     /// Estimates the sum over all pages with links from the sample of sources, with its standard error, which is 0
     /// if the score is exact. A page to which no source has a path gets 0 with the error 0.
     #[must_use]

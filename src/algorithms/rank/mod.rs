@@ -41,7 +41,7 @@ mod work;
 pub use approximate::Approximate;
 pub use cached_steps::{CachedStep, CachedSteps, Origin, ProvenStep};
 pub use converged::Converged;
-pub use pagerank::{LinkGraph, pagerank};
+pub use pagerank::{LinkGraph, pagerank, rough_pagerank};
 pub use power_iteration::PowerIteration;
 pub use principal::{Doubt, Principal, TIED};
 pub use ranker::{Convergence, GraphPart, Next, Ranker};

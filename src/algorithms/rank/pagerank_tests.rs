@@ -108,12 +108,24 @@ fn blocks_are_what_links_of_pages_join() {
 fn sweeps_alone_lead_to_the_same_scores() {
     let intra_in = csr(&[&[1, 2], &[0], &[1], &[5], &[3], &[4]]);
     let graph = PageGraph::new(intra_in, csr(&[&[2], &[4]]), &csr(&[&[3], &[0]])).unwrap();
-    let mut system = System::new(&graph);
+    let mut system = System::new(&graph, SETTLED);
     let passes = (0..MAX_PASSES)
         .take_while(|_| system.pass(false).swept)
         .count();
     assert!(passes < 100, "{passes}");
     close(&system.into_scores().0, &by_power_iteration(&graph));
+}
+
+#[test]
+fn rough_scores_are_near_the_exact_ones() {
+    let intra_in = csr(&[&[1, 2], &[0], &[1], &[5], &[3], &[4]]);
+    let graph = PageGraph::new(intra_in, csr(&[&[2], &[4]]), &csr(&[&[3], &[0]])).unwrap();
+    let (exact, visits) = pagerank(&graph, &Unwatched).unwrap();
+    let (rough, fewer) = rough_pagerank(&graph, &Unwatched).unwrap();
+    assert!(fewer < visits, "{fewer}, {visits}");
+    for (rough, exact) in rough.iter().zip(&exact) {
+        assert!((rough / exact - 1.0).abs() < 1e-5, "{rough} is not {exact}");
+    }
 }
 
 /// A long chain of small sites with a link between neighbours, in many groups of blocks.

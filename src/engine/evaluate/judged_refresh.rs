@@ -27,7 +27,18 @@ impl Bank {
     /// [`cores::select`]: seedbank_algorithms::cores::select
     /// [`cover::select_chosen`]: seedbank_algorithms::cover::select_chosen
     pub fn refresh(&self, request: &RefreshRequest) -> Result<RefreshReport> {
-        let mut report = refresh::refresh(self, request, judge, self.watch())?;
+        self.refresh_then(request, |_| ())
+    }
+
+    /// Runs a plan as [`refresh`](Self::refresh) does. If the list is then compared with baselines, calls `stored` before, with
+    /// the report so far. The comparison may take longer than all before it. If the watch stops it, that is no error
+    /// ([`RefreshReport::is_unjudged`]).
+    pub fn refresh_then(
+        &self,
+        request: &RefreshRequest,
+        stored: impl FnMut(&RefreshReport),
+    ) -> Result<RefreshReport> {
+        let mut report = refresh::refresh(self, request, judge, stored, self.watch())?;
         if report.verdict.is_some() {
             // The refresh is stored. Most banks that cannot be compared have too few batches.
             report.leading = self.leading(&report.view.plan).ok().flatten();

@@ -279,15 +279,15 @@ parameters! {
         /// the limit.
         max_per_domain: Limit = value("N|none");
         /// Pages that are never seeds: a file with one site (`.example.org` includes subdomains), URL
-        /// prefix, shape (`*.pdf`) or expression (`re:...`) per line; `@media` stands for documents,
-        /// images and archives, `@traps` for paths that repeat themselves; `none` removes the list.
-        exclude: List = value("FILE");
-        /// The only pages that can be seeds; a file as for `exclude`.
-        only: List = value("FILE");
-        /// Pages excluded from the graph, and so from being seeds; a file as for `exclude`.
-        exclude_from_graph: List = value("FILE");
-        /// Pages that are always seeds and come first: a file with one URL per line.
-        pin: List = value("FILE");
+        /// prefix, shape (`*.pdf`) or expression (`re:...`) per line, or one of these; `@media` stands for
+        /// documents, images and archives, `@traps` for paths that repeat themselves; `none` removes the list.
+        exclude: List = value("FILE|LINE");
+        /// The only pages that can be seeds, as for `exclude`.
+        only: List = value("FILE|LINE");
+        /// Pages excluded from the graph, and so from being seeds, as for `exclude`.
+        exclude_from_graph: List = value("FILE|LINE");
+        /// Pages that are always seeds and come first: a file with one URL per line, or a URL.
+        pin: List = value("FILE|URL");
     }
 
     section Policies, taken by Cores {

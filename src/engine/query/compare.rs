@@ -198,7 +198,7 @@ impl Comparison<'_> {
             LineState::Unlinked => &mut self.counts.unlinked,
             _ => &mut self.counts.alive,
         } += 1;
-        let (policy, why) = self.explainer.verdict(page, &record)?;
+        let (policy, why) = self.explainer.verdict(page, &location.site, &record)?;
         let rank = self.plan.ranks.get(&page).copied();
         let relation = relation(rank, &url, &why);
         *match relation {

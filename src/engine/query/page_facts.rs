@@ -199,7 +199,7 @@ impl Bank {
     pub fn page(&self, url: &str, limits: PageLimits) -> Result<PageFacts, EngineError> {
         let views = Views::open(self)?;
         let (location, page, record) = nearest::resolve_page(&views, url)?;
-        let (plans, views) = page_in_plans(views, page, &record)?;
+        let (plans, views) = page_in_plans(views, page, &location.site, &record)?;
         let seen = |batch: BatchId| -> Result<SeenInBatch, StoreError> {
             let at = views.reader.need(&tables::BATCHES, &batch)?.at;
             Ok(SeenInBatch { batch, at })

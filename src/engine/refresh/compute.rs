@@ -11,7 +11,7 @@ use super::cores::{self, CoresRun};
 use super::cover::{self, CoverRun, PreviousRefresh};
 use super::delete::PickedBy;
 use super::global::{self, WebRun};
-use super::judged::{Judge, Judged};
+use super::judged::Judged;
 use super::report::{
     Candidates, DefaultBudget, KeptSeeds, PolicyView, Proof, RefreshReport, Shortage,
     ShortageReason, Stars, StepsView, TuningView,
@@ -24,6 +24,7 @@ use crate::engine::plan::{DEFAULT_PLAN, PlanOptions, ResolvedPlan};
 use crate::engine::policy::{LoadedPolicy, PagePolicy, Policy, RejectionReason};
 use crate::engine::processes::Processes;
 use crate::engine::repeated_content::likely_traps;
+use crate::engine::revisits::Revisits;
 use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cover::Choice;
 use seedbank_algorithms::cover::global::{HOLDOUTS, Kept, ValueBy, WebChoice};
@@ -43,6 +44,8 @@ pub(super) struct Computed {
     /// The list after the limit on changes; `None` without a limit or a previous list.
     pub(super) limited_list: Option<LimitedList>,
     pub(super) report: RefreshReport,
+    /// The list, if it has to be compared with baselines.
+    pub(super) judged: Option<Judged>,
 }
 
 /// Computes a refresh without storing anything.
@@ -54,7 +57,6 @@ pub(super) fn run(
     reader: &Reader,
     plan: &str,
     request: &RefreshRequest,
-    judge: Judge,
     watch: &dyn Watch,
     local: Option<&Processes>,
 ) -> Result<Computed> {
@@ -112,6 +114,10 @@ pub(super) fn run(
     if let Some(seeds) = max_seeds.filter(|seeds| rules.pins.count() > *seeds) {
         let pins = rules.pins.pages.len() as u64;
         return Err(PlanError::TooManyPins { pins, seeds }.into());
+    }
+    // Errors in the parameters come first.
+    if request.rejects_empty_bank && reader.counters()?.has_no_page() {
+        return Err(EngineError::EmptyBank);
     }
     let is_same = base.resolve().ok() == Some(resolved) && base.policy().ok() == Some(policy);
     let plan_changed = stored.is_some() && !is_same;
@@ -268,26 +274,33 @@ pub(super) fn run(
     if request.judge && is_learned {
         return Err(PlanError::LearnedByNext.into());
     }
-    let is_compared = is_new_list && budget.is_some() && !is_learned;
+    // A comparison that was stopped is made by the next refresh.
+    let lacks_verdict = is_new_list || report.view.parameters.judged.is_none();
+    let is_compared = lacks_verdict && budget.is_some() && !is_learned && !request.quick;
     let counters = reader.counters()?;
     let pages = counters.known.saturating_add(counters.crawled);
     let is_large = reader.site_parts().is_some() && pages > MAX_COMPARED;
+    let mut judged = None;
     if !request.judge && is_compared && is_large {
         report.not_compared = Some(pages);
     } else if request.judge || is_compared {
-        let settings = match &outcome {
-            Outcome::Web(run) => run.tuning.as_ref().map(|(_, of)| of.best_without_each()),
-            _ => None,
-        };
-        let list = match &limited_list {
-            Some(found) => found.seeds.clone(),
-            None => outcome.pages(reader)?,
-        };
-        let judged = Judged {
-            plan: &report.view.parameters,
-            policy: &rules,
-            settings: settings.as_deref().unwrap_or_default(),
-            list: &list,
+        let (mut settings, mut lists) = (Vec::new(), Vec::new());
+        if let Outcome::Web(run) = &outcome
+            && let Some((_, tuning)) = &run.tuning
+        {
+            let best = tuning.best_without_each().into_iter();
+            settings = best.map(|(setting, _)| setting).collect();
+            lists.clone_from(&run.draws);
+        }
+        judged = Some(Judged {
+            plan: report.view.parameters.clone(),
+            policy: rules,
+            settings,
+            lists,
+            list: match &limited_list {
+                Some(found) => found.seeds.clone(),
+                None => outcome.pages(reader)?,
+            },
             seeds: match max_seeds {
                 Some(seeds) => seeds,
                 None => outcome.count()?,
@@ -301,14 +314,13 @@ pub(super) fn run(
                 None | Some(0) => HOLDOUTS,
                 Some(holdouts) => holdouts,
             },
-        };
-        report.verdict = judge(reader, &judged, watch)?;
-        report.view.parameters.judged.clone_from(&report.verdict);
+        });
     }
     Ok(Computed {
         outcome,
         limited_list,
         report,
+        judged,
     })
 }
 
@@ -425,6 +437,7 @@ fn run_global(
         }
         _ => Vec::new(),
     };
+    report.revisit = Revisits::new(context.store, context.plan)?.times();
     let run = global::run(context, previous, is_same_state, list)?;
     report.kept = run
         .kept

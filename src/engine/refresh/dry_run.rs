@@ -38,7 +38,12 @@ impl UnstoredRefresh {
             outcome,
             limited_list,
             mut report,
-        } = run(reader, plan, request, judge, watch, local)?;
+            judged,
+        } = run(reader, plan, request, watch, local)?;
+        if let Some(judged) = judged {
+            report.verdict = judge(reader, &judged, watch)?;
+            report.view.parameters.judged.clone_from(&report.verdict);
+        }
         let number = reader.counters()?.refresh + 1;
         report.view.refresh = number;
         let mut changes = Changes::new(&std::env::temp_dir(), 64 << 20);

@@ -33,16 +33,18 @@ pub use delete::DeletedPlan;
 pub(crate) use dry_run::UnstoredRefresh;
 pub(crate) use judged::{Judge, Judged};
 pub use report::{
-    Candidates, DefaultBudget, KeptSeeds, LeadingList, PolicyView, Proof, RefreshReport,
-    RefreshView, Shortage, ShortageReason, Stars, StepsView, TrialView, TuningView,
+    Candidates, DefaultBudget, EarlierRefreshes, KeptSeeds, LeadingList, PolicyView, Proof,
+    RefreshReport, RefreshView, Shortage, ShortageReason, Stars, StepsView, TrialView, TuningView,
 };
 pub use request::RefreshRequest;
 
 use std::time::Instant;
 
 use super::clock::now;
-use super::{Bank, Result};
+use super::{Bank, EngineError, Result};
 use crate::engine::history::timeline;
+use crate::engine::plan::HeldOutVerdict;
+use crate::engine::policy::Caps;
 use churn_limit::LimitedList;
 use compute::Outcome;
 use compute::{Computed, run};
@@ -52,11 +54,12 @@ use seedbank_store::records::PlanRecord;
 use seedbank_store::tables;
 use seedbank_store::{Changes, Writer};
 
-/// See [`Bank::refresh`].
+/// See [`Bank::refresh_then`].
 pub(crate) fn refresh(
     bank: &Bank,
     request: &RefreshRequest,
     judge: Judge,
+    mut stored: impl FnMut(&RefreshReport),
     watch: &dyn Watch,
 ) -> Result<RefreshReport> {
     let begun = Instant::now();
@@ -72,8 +75,10 @@ pub(crate) fn refresh(
             outcome,
             limited_list,
             mut report,
-        } = run(&reader, plan, request, judge, watch, bank.local_process())?;
-        drop(reader);
+            judged,
+        } = run(&reader, plan, request, watch, bank.local_process())?;
+        // A state that is open is not removed once a later one is stored.
+        let reader = judged.is_some().then_some(reader);
         watch.stage("commit", None);
         // The computed result is worth waiting for the lock.
         let writer = bank.open_writer(true, watch)?;
@@ -93,9 +98,47 @@ pub(crate) fn refresh(
                 begun,
                 watch,
             )?;
+            drop(writer);
+            if let Some((judged, reader)) = judged.zip(reader) {
+                stored(&report);
+                drop((outcome, limited_list));
+                match judge(&reader, &judged, watch) {
+                    Ok(verdict) => store_verdict(bank, verdict, &mut report, watch)?,
+                    // The list is stored.
+                    Err(EngineError::Interrupted(_)) => report.is_unjudged = true,
+                    Err(e) => return Err(e),
+                }
+            }
             return Ok(report);
         }
     }
+}
+
+/// Stores the verdict on a list with its plan and its refresh, unless the plan has another refresh by now.
+fn store_verdict(
+    bank: &Bank,
+    verdict: Option<HeldOutVerdict>,
+    report: &mut RefreshReport,
+    watch: &dyn Watch,
+) -> Result<()> {
+    report.view.parameters.judged.clone_from(&verdict);
+    report.verdict = verdict;
+    if report.verdict.is_none() {
+        return Ok(());
+    }
+    let (plan, refresh) = (&report.view.plan, report.view.refresh);
+    let writer = bank.open_writer(true, watch)?;
+    let record = writer.get(&tables::PLANS, plan)?;
+    if let Some(mut record) = record.filter(|record| record.last_refresh == refresh) {
+        let mut changes = Changes::new(&writer.spill_folder(), 1 << 20);
+        record.settings = report.view.parameters.to_stored()?;
+        let mut of_refresh = writer.need(&tables::REFRESHES, &refresh)?;
+        of_refresh.settings.clone_from(&record.settings);
+        changes.put(&tables::PLANS, plan, &record)?;
+        changes.put(&tables::REFRESHES, &refresh, &of_refresh)?;
+        writer.commit(changes, writer.counters()?)?;
+    }
+    Ok(())
 }
 
 /// Stores a refresh, and deletes older ones beyond the limit of the request.
@@ -116,21 +159,31 @@ fn store(
     let refresh = counters.refresh;
     let mut standings = outcome.put(writer, &mut changes, &report.view.plan, refresh)?;
     outcome.put_elsewhere(writer, &mut changes, refresh, standings.as_mut())?;
+    let mut list = outcome.pages(writer)?;
+    let parameters = &report.view.parameters;
+    let policy = parameters.policy()?;
+    if policy.has_caps() {
+        let sites = list.iter().map(|page| page.site());
+        for (name, rank) in Caps::full(&policy, writer, sites)? {
+            changes.put_full_cap(refresh, name, rank)?;
+        }
+    }
     let mut chosen = None;
     if let Some(limited_list) = limited_list.filter(|limited_list| limited_list.differs()) {
         limited_list.put(&mut changes, refresh)?;
         chosen = Some(outcome.count()?);
+        list.clone_from(&limited_list.seeds);
     }
-    let parameters = &report.view.parameters;
     parameters.lists().put(writer, &mut changes)?;
     let plan = PlanRecord {
         settings: parameters.to_stored()?,
         last_refresh: refresh,
-        lists: parameters.policy()?.lists(),
+        lists: policy.lists(),
     };
     changes.put(&tables::PLANS, &report.view.plan, &plan)?;
     // Only the last gains of a plan are reused.
-    if let Some(previous) = writer.get(&tables::PLANS, &report.view.plan)? {
+    let previous = writer.get(&tables::PLANS, &report.view.plan)?;
+    if let Some(previous) = &previous {
         let since = global::picked_by(writer, previous.last_refresh)?;
         if let Some(since) = since.filter(|_| since != outcome.picked_by(refresh).over_web) {
             global::delete_gains(writer, &mut changes, since)?;
@@ -145,6 +198,10 @@ fn store(
         page_evidence::delete_unseen(writer, &mut changes, &report.pruned, refresh, written)?;
         let (name, lists) = (&report.view.plan, &plan.lists);
         delete::delete_unreferenced(writer, &mut changes, &report.pruned, name, lists)?;
+    }
+    if let Some(previous) = &previous {
+        let (name, before) = (&report.view.plan, previous.last_refresh);
+        report.earlier = EarlierRefreshes::find(writer, name, before, &report.pruned, &list)?;
     }
     report.bytes_read_storing = writer.bytes_read();
     report.bytes_read += report.bytes_read_storing;

@@ -1,6 +1,6 @@
 //! Report of a refresh, and the part of it that is stored.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,9 +18,11 @@ use crate::engine::{EngineError, Result};
 use seedbank_algorithms::cores::Hits;
 use seedbank_algorithms::cover::Value;
 use seedbank_algorithms::cover::global::{Setting, Trial, Tuning, WebChoice};
+use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::rank::{Origin, ProvenStep};
 use seedbank_algorithms::statistics::Estimate;
-use seedbank_store::records::{BatchId, EvidenceSeries, RefreshId, RefreshRecord};
+use seedbank_store::records::{BatchId, EvidenceSeries, RefreshId, RefreshRecord, RevisitTimes};
+use seedbank_store::{Store, tables};
 
 /// Report of a refresh.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -104,6 +106,61 @@ pub struct RefreshReport {
     /// Older refreshes of the plan that this refresh deleted.
     #[schemars(inner(range(min = 1)))]
     pub pruned: Vec<RefreshId>,
+    /// The refreshes of the plan before this one; `None` without any, and if this one is not stored.
+    #[serde(skip)]
+    pub earlier: Option<EarlierRefreshes>,
+    /// Whether the comparison with baselines was stopped. The list is stored, and the next refresh compares its own.
+    #[serde(skip)]
+    pub is_unjudged: bool,
+    #[serde(skip)]
+    pub(super) revisit: Option<RevisitTimes>,
+}
+
+/// The stored refreshes of a plan before a new one.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct EarlierRefreshes {
+    /// The first one.
+    pub first: RefreshId,
+    /// How long the first one took, in seconds.
+    pub seconds: f64,
+    /// Number of seeds of the last one.
+    pub seeds: u64,
+    /// Number of seeds that the last one shares with the new list.
+    pub kept: u64,
+}
+
+impl EarlierRefreshes {
+    /// Compares the list of a refresh that is being stored with that of the last one; `None` if all earlier ones are deleted.
+    ///
+    /// Cost: one scan of the refreshes and one of the last list.
+    pub(super) fn find(
+        store: &Store,
+        plan: &str,
+        previous: RefreshId,
+        deleted: &[RefreshId],
+        list: &[PageId],
+    ) -> Result<Option<Self>> {
+        if deleted.contains(&previous) {
+            return Ok(None);
+        }
+        for entry in store.scan(&tables::REFRESHES)? {
+            let (first, record) = entry?;
+            if record.plan != plan || deleted.contains(&first) {
+                continue;
+            }
+            let before = store.list(previous)?;
+            let list: HashSet<PageId> = list.iter().copied().collect();
+            let kept = before.iter().filter(|(_, seed)| list.contains(&seed.page));
+            return Ok(Some(Self {
+                first,
+                seconds: record.seconds,
+                kept: kept.count() as u64,
+                seeds: before.len() as u64,
+            }));
+        }
+        Ok(None)
+    }
 }
 
 /// Budget of a new plan for which none was given.
@@ -541,6 +598,7 @@ impl RefreshReport {
             lists: view.parameters.policy()?.lists(),
             policy,
             chosen,
+            revisit: self.revisit,
         })
     }
 }

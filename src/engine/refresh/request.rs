@@ -45,6 +45,10 @@ pub struct RefreshRequest {
     /// Compare the list with baselines, with pages held out. A plan with a budget is compared anyway if it
     /// is new or if its parameters change, unless the bank is a cluster bank of more than 50 million pages.
     pub judge: bool,
+    /// Do not compare the list with baselines; the next refresh does.
+    pub quick: bool,
+    /// Fail if the bank has no page, instead of storing a refresh without seeds.
+    pub rejects_empty_bank: bool,
     /// Replace the parameters of the plan by `options` and the defaults of a new plan, except for policies
     /// that all methods have. Required to change the goal, the method or the scope of a plan.
     pub replace: bool,

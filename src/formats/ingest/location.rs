@@ -458,6 +458,27 @@ pub fn registrable_domain(host: &str) -> &str {
     psl::domain_str(host).unwrap_or(host)
 }
 
+/// Endings of names of files that are top-level domains too.
+const ENDINGS_OF_FILES: [&str; 9] = ["cc", "in", "md", "pl", "ps", "py", "rs", "sh", "zip"];
+
+/// Returns whether a text is a host below a public suffix, and no name of a file.
+///
+/// ```
+/// use seedbank_formats::ingest::is_public_host;
+///
+/// assert!(is_public_host("www.example.org"));
+/// assert!(!is_public_host("hosts.txt") && !is_public_host("README.md") && !is_public_host("org"));
+/// ```
+#[must_use]
+pub fn is_public_host(text: &str) -> bool {
+    let is_known = psl::suffix(text.as_bytes()).is_some_and(|suffix| suffix.is_known());
+    let is_file = ENDINGS_OF_FILES
+        .iter()
+        .any(|end| text.rsplit('.').next() == Some(end));
+    let is_host = || Host::parse(text).is_ok_and(|host| matches!(host, Host::Domain(_)));
+    is_known && !is_file && psl::domain_str(text).is_some() && is_host()
+}
+
 /// Returns the scheme of a text if it is neither http nor https. This cheap check keeps long `data:` and
 /// `javascript:` texts from the parser, which detects any scheme missed here.
 pub(super) fn other_scheme(text: &str) -> Option<&str> {

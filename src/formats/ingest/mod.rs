@@ -65,7 +65,7 @@ pub use location::{
     FORGOTTEN_URL, Hosts, Location, MAX_URL, Naming, SUFFIX_LIST, SiteMode, UrlError, UrlRules,
     parse, url,
 };
-pub use location::{URL_PATTERN, host_end, push_url, registrable_domain};
+pub use location::{URL_PATTERN, host_end, is_public_host, push_url, registrable_domain};
 pub use open::Compression;
 pub use open::Expansion;
 pub use open::ZipMember;

@@ -41,6 +41,7 @@ impl Walk<'_> {
         self.cores(&refreshes, &seeds)?;
         self.step_cache(&refreshes)?;
         self.seed_pages(&refreshes)?;
+        self.full_caps()?;
         self.component_cache(&refreshes)?;
         self.evidence(&refreshes, seeds.over_web)?;
         self.page_sets(&batches, &refreshes, picks)
@@ -580,6 +581,22 @@ impl Walk<'_> {
             if page_at.is_ok_and(|found| found != Some(page)) {
                 let what = format!("the list has another page or none at rank {rank}");
                 walk.find("seed_pages", name(page, refresh), what);
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Walk<'_> {
+    /// Every seed with which a cap is reached is one of the refresh. Whether it is on a site of that name depends on the names of
+    /// sites, which the engine knows.
+    fn full_caps(&mut self) -> Result<(), StoreError> {
+        self.walk(&tables::FULL_CAPS, |walk, (refresh, name), rank| {
+            // An unreadable seed is reported by the check of `seeds`.
+            let seed = walk.store.get(&tables::SEEDS, &(refresh, rank));
+            if seed.is_ok_and(|seed| seed.is_none()) {
+                let name = format!("refresh {refresh}, {name}");
+                walk.find("full_caps", name, format!("there is no seed {rank}"));
             }
             Ok(())
         })

@@ -4,6 +4,7 @@
 //! seeds      (refresh, rank)   the seeds that the method selected, with evidence
 //! final_list (refresh, rank)   the final list, if it differs: pages with their rank in `seeds`
 //! seed_pages (page, refresh)   index of the final list by page
+//! full_caps  (refresh, name)   the sites and domains with as many seeds as the plan allows
 //! ```
 //!
 //! Only this module writes and deletes these tables, so that the index always matches the list.
@@ -109,6 +110,16 @@ impl Changes {
         self.put(&tables::SEED_PAGES, &(seed.page, refresh), &rank)
     }
 
+    /// Adds a site, or `*.` and a domain, whose number of seeds reaches a limit with the seed of this rank.
+    pub fn put_full_cap(
+        &mut self,
+        refresh: RefreshId,
+        name: String,
+        rank: u32,
+    ) -> Result<(), StoreError> {
+        self.put(&tables::FULL_CAPS, &(refresh, name), &rank)
+    }
+
     /// Replaces the final list of a refresh whose method selected the pages `selected`; their seeds must
     /// have been added by [`Changes::put_seed`].
     pub fn put_list(
@@ -139,6 +150,7 @@ impl Changes {
         }
         let prefix = refresh.to_be_bytes();
         self.delete_under(store, &tables::SEEDS, &prefix)?;
+        self.delete_under(store, &tables::FULL_CAPS, &prefix)?;
         self.delete_under(store, &tables::FINAL_LIST, &prefix)
     }
 }

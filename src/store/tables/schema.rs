@@ -161,6 +161,9 @@ tables! {
     /// Index of seed lists by page.
     SEED_PAGES = "seed_pages": (PageId, u32) => u32, Plans 34, Refreshes, Site(0),
         key "site u32, index u32, refresh u32", value "rank on the list, varint";
+    /// The sites and domains whose number of seeds reaches a limit of the plan, in the selection of the method.
+    FULL_CAPS = "full_caps": (u32, String) => u32, Plans 44, Refreshes, First,
+        key "refresh u32, name of the site or `*.` and the registrable domain, UTF-8", value "rank in `seeds` of the seed with which the limit is reached, varint";
     /// Sets of pages, in parts by ranges of sites.
     PAGE_SETS = "page_sets": PageSetPart => PageSet, Plans 35, Refreshes, First,
         key "kind u8: 0 changed by a batch, 1 removed by a refresh, 2 covered, 3 in `page_history` of a batch, 4 blocks of `page_evidence` written by a refresh; number of the batch, the refresh or, for kind 2, the refresh that selected the seed u32; kind 2: site u32, pick u32, hop u32; in all parts but the first: the first site u32", value "page ids, roaring";

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use seedbank_store::records::{BatchRecord, RefreshRecord};
+use seedbank_store::records::{BatchRecord, PlanRecord, RefreshRecord};
 use seedbank_store::{Key, Reader, StoreError, Table, Value, tables};
 
 /// A whole state; two runs of a command leave equal ones.
@@ -35,6 +35,14 @@ fn hash<K: Key, V: Value>(
         add(&bytes);
     }
     Ok((table.name, hasher.finalize()))
+}
+
+/// Takes out of the parameters of a plan what its list was found to be worth: a list is stored before that is known.
+fn without_verdict(settings: &mut String) {
+    let mut parameters: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(settings).unwrap();
+    parameters.remove("judged");
+    *settings = serde_json::to_string(&parameters).unwrap();
 }
 
 /// Reads a table; an error if any of it cannot be read.
@@ -76,9 +84,12 @@ impl State {
                 })?,
                 hash(reader, &tables::PAGE_HISTORY, |_| ())?,
                 hash(reader, &tables::REMOVED_ROWS, |_| ())?,
-                hash(reader, &tables::PLANS, |_| ())?,
+                hash(reader, &tables::PLANS, |plan: &mut PlanRecord| {
+                    without_verdict(&mut plan.settings);
+                })?,
                 hash(reader, &tables::REFRESHES, |refresh: &mut RefreshRecord| {
                     (refresh.at, refresh.seconds) = (0, 0.0);
+                    without_verdict(&mut refresh.settings);
                 })?,
                 hash(reader, &tables::CORES, |_| ())?,
                 hash(reader, &tables::CORE_SCORES, |_| ())?,
@@ -99,6 +110,7 @@ impl State {
                 hash(reader, &tables::FINAL_LIST, |_| ())?,
                 hash(reader, &tables::UNDO, |_| ())?,
                 hash(reader, &tables::SEED_PAGES, |_| ())?,
+                hash(reader, &tables::FULL_CAPS, |_| ())?,
             ]),
         })
     }

@@ -54,6 +54,8 @@ pub struct Trial {
     /// `HeldOut::found`; of several crawls, their `result_of_all`. A single entry if the setting was tried on
     /// the first draw only.
     pub found: Vec<i64>,
+    /// Its list on each draw, in numbers of the web.
+    pub lists: Vec<Vec<u32>>,
     /// The page visits of the pass with this number of hops, which serves all fetch costs and values.
     pub pass_visits: u64,
     /// The page visits of its picks on the first draw.
@@ -100,10 +102,10 @@ impl Tuning {
         best
     }
 
-    /// For each draw, the setting that is the best on the others, among the trials on the most draws. So a draw judges a
-    /// setting that was chosen without it. Empty with fewer than two draws.
+    /// For each draw, the setting that is the best on the others, among the trials on the most draws, and its list on this
+    /// draw. So a draw judges a setting that was chosen without it. Empty with fewer than two draws.
     #[must_use]
-    pub fn best_without_each(&self) -> Vec<Setting> {
+    pub fn best_without_each(&self) -> Vec<(Setting, &[u32])> {
         let draws = self.trials.iter().map(|trial| trial.found.len()).max();
         let draws = draws
             .filter(|draws| *draws > 1 && self.draws > 1)
@@ -119,7 +121,7 @@ impl Tuning {
         };
         let best = |at: usize| {
             let first_best = complete().rev().max_by_key(|trial| others(trial, at));
-            first_best.map(|trial| trial.setting)
+            first_best.and_then(|trial| Some((trial.setting, &**trial.lists.get(at)?)))
         };
         (0..draws).filter_map(best).collect()
     }
@@ -433,7 +435,10 @@ impl<'a> Search<'a> {
             return;
         };
         match self.trials[pair].get_mut(&place) {
-            Some(trial) => trial.found.extend(&result.found),
+            Some(trial) => {
+                trial.found.extend(&result.found);
+                trial.lists.extend_from_slice(&result.lists);
+            }
             None => {
                 self.trials[pair].insert(place, result.clone());
             }
@@ -487,6 +492,7 @@ impl<'a> Search<'a> {
                 seeds: list.len(),
                 fetched: fetched.unwrap_or(0),
                 found: vec![result_of_all(&found)],
+                lists: vec![list.to_vec()],
                 pass_visits: reach.visits,
                 page_visits: cover.page_visits,
             });

@@ -199,7 +199,7 @@ pub fn select_after(
         value_known: 0,
         max_per_site: setting.max_per_site,
         positive_only: choice.positive_only,
-        fill: choice.fill || graph.has_ages(),
+        fill: choice.fills(graph),
         with_uncovered: true,
     };
     let mut cover = greedy::greedy(graph, &first, options, &pool, watch)?;

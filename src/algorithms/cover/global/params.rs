@@ -8,6 +8,7 @@ use super::super::limits::{MAX_HOPS, MAX_PRICE, PRICES, WEIGHTS};
 use super::super::params::{CoverParams, Covered, Method};
 use super::super::revisit::Revisit;
 use super::super::value::{UNIT, Value, Weights};
+use super::graph::WebGraph;
 use crate::crawl_limits::Crawls;
 use crate::slack::Slack;
 
@@ -240,6 +241,17 @@ impl WebChoice {
     #[must_use]
     pub fn depth_within(&self, hops: u32) -> u32 {
         self.depth.unwrap_or(hops).min(hops)
+    }
+
+    /// Whether the places that are left once no page adds value are filled ([`WebGraph::fills`]).
+    pub(super) fn fills(&self, graph: &WebGraph) -> bool {
+        self.fill || graph.has_ages()
+    }
+
+    /// Whether a list with a setting is the one that the search for a setting tried.
+    #[must_use]
+    pub fn selects_as_tried(&self, graph: &WebGraph) -> bool {
+        !self.fills(graph) && self.depth.is_none()
     }
 
     /// The settings to try. A parameter that the plan gives has only that value.

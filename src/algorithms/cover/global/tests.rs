@@ -468,6 +468,10 @@ fn a_draw_is_judged_by_the_setting_that_the_others_choose() {
         seeds: 1,
         fetched: 1,
         found: found.to_vec(),
+        lists: (0..)
+            .map(|draw| vec![hops, draw])
+            .take(found.len())
+            .collect(),
         pass_visits: 0,
         page_visits: 0,
     };
@@ -477,8 +481,12 @@ fn a_draw_is_judged_by_the_setting_that_the_others_choose() {
         ..Tuning::default()
     };
     let hops = |tuning: &Tuning| -> Vec<u32> {
-        let settings = tuning.best_without_each().into_iter();
-        settings.map(|setting| setting.hops).collect()
+        let settings = tuning.best_without_each().into_iter().zip(0..);
+        let hops = settings.map(|((setting, list), draw)| {
+            assert_eq!(list, [setting.hops, draw]);
+            setting.hops
+        });
+        hops.collect()
     };
     assert_eq!(tuning.best().unwrap().setting.hops, 1);
     assert_eq!(hops(&tuning), [2, 1, 1]);

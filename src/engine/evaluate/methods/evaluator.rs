@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use seedbank_algorithms::cover::Due;
 use seedbank_algorithms::cover::global::{Duplicates, HELD_OUT_ONE_IN};
 use seedbank_algorithms::crawl_limits::{CrawlLimits, Crawls};
-use seedbank_algorithms::evaluate::harmonic::MAX_SOURCES;
+use seedbank_algorithms::evaluate::harmonic::{Harmonic, MAX_SOURCES, harmonic};
 use seedbank_algorithms::evaluate::{
     CrawlInput, Estimate, FetchSimulator, FetchedWithin, Gathered, KnownBefore, PageContents, draw,
 };
@@ -177,6 +177,8 @@ pub(super) struct Evaluator<'a> {
     grid: &'a Grid,
     /// Maximum number of sources of harmonic centralities.
     sources: usize,
+    /// Those of all pages, if draws use them.
+    harmonic: Option<Harmonic>,
     /// Whether a verdict needs the figures.
     is_for_verdict: bool,
 }
@@ -188,7 +190,7 @@ impl<'a> Evaluator<'a> {
         grid: &'a Grid,
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
-        let full_web = HeldOutWeb::new(web, &vec![false; web.of.len()], watch)?;
+        let full_web = HeldOutWeb::new(web, &vec![false; web.of.len()], false, watch)?;
         let ages = full_web.ages(worth.revisits).unwrap_or_default();
         let due: Vec<Due> = ages.iter().map(|age| age.due).collect();
         let mut values = full_web.values(worth);
@@ -210,6 +212,7 @@ impl<'a> Evaluator<'a> {
             web,
             grid,
             sources: MAX_SOURCES,
+            harmonic: None,
             is_for_verdict: false,
         })
     }
@@ -239,10 +242,41 @@ impl<'a> Evaluator<'a> {
         self
     }
 
-    /// Evaluates breadth-first crawls too, and leaves out those of crawled pages only, whose figures are 0.
-    pub(super) const fn for_verdict(mut self) -> Self {
+    /// Evaluates breadth-first crawls too, and leaves out those of crawled pages only, whose figures are 0. Harmonic
+    /// centralities are measured once, with everything known: so the baselines by them know more than the plan.
+    pub(super) fn for_verdict(
+        mut self,
+        rng_seed: u64,
+        watch: &dyn Watch,
+    ) -> Result<Self, EngineError> {
         self.is_for_verdict = true;
-        self
+        self.harmonic = Some(self.harmonic_of(&self.full_web, rng_seed, watch)?);
+        Ok(self)
+    }
+
+    /// Returns the harmonic centralities of the remaining pages, if a contender needs them.
+    fn harmonic_for(
+        &self,
+        contenders: &[Contender],
+        remaining: &HeldOutWeb<'_>,
+        rng_seed: u64,
+        watch: &dyn Watch,
+    ) -> Result<Harmonic, EngineError> {
+        match &self.harmonic {
+            _ if !contenders.iter().any(Contender::needs_harmonic) => Ok(Harmonic::default()),
+            Some(of_all) => Ok(of_all.of_pages(&remaining.pages)),
+            None => self.harmonic_of(remaining, rng_seed, watch),
+        }
+    }
+
+    fn harmonic_of(
+        &self,
+        web: &HeldOutWeb<'_>,
+        rng_seed: u64,
+        watch: &dyn Watch,
+    ) -> Result<Harmonic, EngineError> {
+        let links = (&web.successors, &web.predecessors);
+        Ok(harmonic(links.0, links.1, self.sources, rng_seed, watch)?)
     }
 
     /// Evaluates the lists with a random tenth of the `crawled` pages held out, at least one. `stream` is the name of the
@@ -281,7 +315,8 @@ impl<'a> Evaluator<'a> {
         let remaining = if held_out.is_empty() {
             &self.full_web
         } else {
-            some_left_out = HeldOutWeb::new(self.web, &is_held_out, watch)?;
+            let is_rough = !contenders.iter().any(Contender::may_count_pagerank);
+            some_left_out = HeldOutWeb::new(self.web, &is_held_out, is_rough, watch)?;
             &some_left_out
         };
         let mut unseen = Vec::new();
@@ -315,9 +350,8 @@ impl<'a> Evaluator<'a> {
                 (*due, values[page]) = (Due::Whole, *whole);
             }
         }
-        let needs_harmonic = contenders.iter().any(Contender::needs_harmonic);
-        let sources = if needs_harmonic { self.sources } else { 0 };
-        let orders = BaselineOrders::new(remaining, sources, rng_seed, watch)?;
+        let harmonic = self.harmonic_for(contenders, remaining, rng_seed, watch)?;
+        let orders = BaselineOrders::new(remaining, harmonic, rng_seed);
         let judge = CrawlInput {
             successors: &self.full_web.successors,
             crawled: &self.full_web.crawled,
@@ -445,7 +479,7 @@ fn lists_of(
         let of_seeds = match last_selection.take() {
             Some((seeds, of_seeds)) if seeds == for_seeds => of_seeds,
             _ => match &contender.source {
-                ListSource::Given(list) => vec![list.clone()],
+                ListSource::Given(list) | ListSource::OfDraw(list) => vec![list.clone()],
                 ListSource::Selected(_, list) if is_complete => vec![list.clone()],
                 ListSource::Plan(_) | ListSource::Selected(..) => {
                     let Some(parameters) = contender.parameters(for_seeds, 0) else {

@@ -24,7 +24,7 @@ use seedbank_algorithms::cover::{
 };
 use seedbank_algorithms::graph::{Csr, HubGraph, NONE, PageGraph, Rows, number};
 use seedbank_algorithms::page::{PageId, SiteId};
-use seedbank_algorithms::rank::pagerank;
+use seedbank_algorithms::rank::{pagerank, rough_pagerank};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, SiteMode};
 use seedbank_store::records::{BatchId, Hash128, PageState};
@@ -66,10 +66,12 @@ pub(super) struct HeldOutSite<'a> {
 }
 
 impl<'a> HeldOutWeb<'a> {
-    /// Removes the pages of `held_out`, which has an entry for each page of `web`.
+    /// Removes the pages of `held_out`, which has an entry for each page of `web`. `is_rough` is set if PageRanks only order
+    /// pages.
     pub(super) fn new(
         web: &'a BankWeb,
         held_out: &[bool],
+        is_rough: bool,
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
         let remains = |page: u32| {
@@ -127,7 +129,11 @@ impl<'a> HeldOutWeb<'a> {
         let intra = predecessors.clone();
         let graph =
             PageGraph::new(intra, Csr::default(), &Csr::default()).map_err(whole_graph_error)?;
-        let (pagerank, _) = pagerank(&graph, watch)?;
+        let (pagerank, _) = if is_rough {
+            rough_pagerank(&graph, watch)?
+        } else {
+            pagerank(&graph, watch)?
+        };
         Ok(Self {
             web,
             pages,
@@ -494,13 +500,19 @@ impl BankWeb {
 
     /// Returns the numbers of live pages, those of pages that are taken for others once.
     pub(super) fn numbers(&self, pages: &[PageId]) -> Result<Vec<u32>, EngineError> {
-        let places = self.ids.iter().copied().zip(0..);
-        let places: HashMap<PageId, u32> = places.collect();
+        let wanted = pages.iter().map(|page| (*page, None));
+        let mut places: HashMap<PageId, Option<u32>> = wanted.collect();
+        for (id, number) in self.ids.iter().zip(0..) {
+            if let Some(place) = places.get_mut(id) {
+                *place = Some(number);
+            }
+        }
         let mut numbers = Vec::with_capacity(pages.len());
         let mut seen = HashSet::new();
         for page in pages {
-            let number = places.get(page).or_else(|| self.taken_for.get(page));
-            let number = *number.ok_or(EngineError::Internal(
+            let number = places.get(page).copied().flatten();
+            let number = number.or_else(|| self.taken_for.get(page).copied());
+            let number = number.ok_or(EngineError::Internal(
                 "a live page is missing from the whole web",
             ))?;
             if seen.insert(number) {

@@ -32,7 +32,7 @@ pub use answers::{
     Recommended,
 };
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::answers::{MethodsRequest, StateView};
 use super::seed_lists::state;
@@ -200,7 +200,7 @@ pub(super) fn evaluate_list(
     let subject = match plan.zip(rules) {
         Some((plan, rules)) => {
             let constraints = Constraints::new(store, &web, &rules, watch)?;
-            let constraints = constraints.map(Rc::new);
+            let constraints = constraints.map(Arc::new);
             Contender::selected(single.list, plan.clone(), numbers, constraints)
         }
         None => Contender::given(single.list, numbers),

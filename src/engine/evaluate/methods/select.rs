@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::answers::{Baseline, ListKind};
 use super::held_out::{BankWeb, HeldOutSite, HeldOutWeb, Worth};
@@ -25,7 +25,7 @@ use seedbank_algorithms::cover::{
     select_chosen, value_weight,
 };
 use seedbank_algorithms::crawl_limits::Crawls;
-use seedbank_algorithms::evaluate::harmonic;
+use seedbank_algorithms::evaluate::harmonic::Harmonic;
 use seedbank_algorithms::graph::{NONE, number};
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest;
@@ -225,28 +225,15 @@ pub(super) struct BaselineOrders<'a> {
 }
 
 impl<'a> BaselineOrders<'a> {
-    /// Computes the measures, harmonic centralities from at most `sources` sources. `rng_seed`
-    /// determines the random streams.
-    pub(super) fn new(
-        held_out: &'a HeldOutWeb<'a>,
-        sources: usize,
-        rng_seed: u64,
-        watch: &dyn Watch,
-    ) -> Result<Self, EngineError> {
-        let harmonic = harmonic(
-            &held_out.successors,
-            &held_out.predecessors,
-            sources,
-            rng_seed,
-            watch,
-        )?;
-        Ok(Self {
+    /// Creates the measures, given harmonic centralities. `rng_seed` determines the random streams.
+    pub(super) fn new(held_out: &'a HeldOutWeb<'a>, harmonic: Harmonic, rng_seed: u64) -> Self {
+        Self {
             held_out,
             candidates: held_out.candidates(),
             harmonic: harmonic.scores,
             harmonic_is_exact: harmonic.exact,
             rng_seed,
-        })
+        }
     }
 
     /// Returns the seeds of a baseline, best first; `stream` selects one of its random lists.
@@ -457,7 +444,7 @@ pub(super) struct Contender {
     pub(super) list: String,
     pub(super) source: ListSource,
     /// The policies of its plan; `None` if it has none or they are not applied.
-    pub(super) constraints: Option<Rc<Constraints>>,
+    pub(super) constraints: Option<Arc<Constraints>>,
 }
 
 /// Source of a list.
@@ -468,6 +455,8 @@ pub(super) enum ListSource {
     /// is known.
     Selected(Box<PlanOptions>, Vec<u32>),
     Given(Vec<u32>),
+    /// The seeds that a plan selects without the pages of a draw.
+    OfDraw(Vec<u32>),
     Baseline(Baseline),
 }
 
@@ -490,7 +479,7 @@ impl Contender {
         list: &str,
         plan: PlanOptions,
         seeds: Vec<u32>,
-        constraints: Option<Rc<Constraints>>,
+        constraints: Option<Arc<Constraints>>,
     ) -> Self {
         Self {
             list: list.to_owned(),
@@ -504,6 +493,15 @@ impl Contender {
         Self {
             list: list.to_owned(),
             source: ListSource::Given(pages),
+            constraints: None,
+        }
+    }
+
+    /// Returns a plan with the seeds that it selects without the pages of a draw, best first.
+    pub(super) fn of_draw(pages: Vec<u32>) -> Self {
+        Self {
+            list: String::new(),
+            source: ListSource::OfDraw(pages),
             constraints: None,
         }
     }
@@ -570,9 +568,16 @@ impl Contender {
         )
     }
 
+    /// Returns whether the list may depend on PageRanks in another way than by their order.
+    pub(super) const fn may_count_pagerank(&self) -> bool {
+        matches!(self.source, ListSource::Plan(_) | ListSource::Selected(..))
+    }
+
     pub(super) fn kind(&self) -> ListKind {
         match self.source {
-            ListSource::Plan(_) | ListSource::Selected(..) => ListKind::Plan,
+            ListSource::Plan(_) | ListSource::Selected(..) | ListSource::OfDraw(_) => {
+                ListKind::Plan
+            }
             ListSource::Given(_) => ListKind::Given,
             ListSource::Baseline(_) => ListKind::Baseline,
         }
@@ -584,7 +589,7 @@ impl Contender {
             ListSource::Plan(options) => Some(with_size(options, seeds, budget)),
             // A plan of the bank keeps its number of seeds; the list is cut afterwards.
             ListSource::Selected(options, _) => Some((**options).clone()),
-            ListSource::Given(_) | ListSource::Baseline(_) => None,
+            ListSource::Given(_) | ListSource::OfDraw(_) | ListSource::Baseline(_) => None,
         }
     }
 
@@ -607,7 +612,7 @@ impl Contender {
                 let by_cores = options.method.unwrap_or_default() == Method::Cores;
                 by_cores || options.scope == Some(Scope::Web)
             }
-            ListSource::Selected(..) | ListSource::Given(_) => true,
+            ListSource::Selected(..) | ListSource::Given(_) | ListSource::OfDraw(_) => true,
             ListSource::Baseline(baseline) => *baseline != Baseline::CommonCrawl,
         }
     }

@@ -10,6 +10,7 @@ use crate::engine::scratch::scratch;
 use crate::engine::{IngestRequest, RefreshRequest, Which};
 use held_out::HeldOutWeb;
 use seedbank_algorithms::cover::Share;
+use seedbank_algorithms::evaluate::harmonic::Harmonic;
 use seedbank_algorithms::watch::Unwatched;
 use seedbank_formats::ingest::{Input, Naming};
 use seedbank_formats::synth::{SynthOptions, day_text};
@@ -123,7 +124,7 @@ fn net_reach_has_the_best_pages_of_all_sites() {
     let whole = bank(folder.path(), "whole", &text);
     let views = Views::open(&whole).unwrap();
     let web = web_of(&views);
-    let left = HeldOutWeb::new(&web, &vec![false; web.of.len()], &Unwatched).unwrap();
+    let left = HeldOutWeb::new(&web, &vec![false; web.of.len()], false, &Unwatched).unwrap();
     let links = |page: u32| left.successors.list(page).iter().copied();
     let mut best: BTreeMap<u32, (i64, Reverse<u32>)> = BTreeMap::new();
     for page in left.candidates() {
@@ -138,7 +139,7 @@ fn net_reach_has_the_best_pages_of_all_sites() {
     }
     let mut list: Vec<(i64, Reverse<u32>)> = best.into_values().collect();
     list.sort_unstable_by_key(|of| Reverse(*of));
-    let orders = select::BaselineOrders::new(&left, 0, 0, &Unwatched).unwrap();
+    let orders = select::BaselineOrders::new(&left, Harmonic::default(), 0);
     for seeds in [0, 1, 5, 20, list.len() + 1] {
         let wanted: Vec<u32> = list
             .iter()
@@ -168,7 +169,7 @@ fn lists_are_those_of_a_bank_that_never_fetched_what_is_held_out() {
             is_held[page as usize] = true;
             urls.insert(views.name(web.ids[page as usize]).unwrap().1);
         }
-        let left = HeldOutWeb::new(&web, &is_held, &Unwatched).unwrap();
+        let left = HeldOutWeb::new(&web, &is_held, false, &Unwatched).unwrap();
         // The same without the records of these pages; of a page that is still linked to, its spam
         // mark is known.
         let still: BTreeSet<String> = left

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt::Write;
 use std::iter;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::HELD_OUT;
 use super::answers::{Baseline, ComparedList, GatheredView, ListKind, Recommended};
@@ -14,6 +14,7 @@ use crate::engine::evaluate::answers::Claim;
 use crate::engine::plan::{Compared, Crawls, HeldOutVerdict, ListFigures, Measure, PlanOptions};
 use crate::engine::refresh::Judged;
 use crate::engine::{EngineError, naming};
+use rayon::prelude::*;
 use seedbank_algorithms::cover::global::MIN_CRAWLED_TO_HOLD_OUT;
 use seedbank_algorithms::cover::revisit::DAY;
 use seedbank_algorithms::evaluate::Estimate;
@@ -249,6 +250,8 @@ fn losses(lists: &[ComparedList], own: &[&ComparedList]) -> String {
 const HARMONIC_VISITS: usize = 200_000_000;
 /// The limit of the links of all draws together.
 const DRAW_LINKS: usize = 2_200_000;
+/// The limit of the links of the draws that are made at a time: each has a web of its own.
+const PARALLEL_LINKS: usize = 1 << 26;
 /// The fewest draws, unless fewer are requested.
 const MIN_DRAWS: u32 = 3;
 /// The fewest sources of harmonic centralities.
@@ -262,29 +265,29 @@ const MIN_SOURCES: usize = 64;
 /// plans over the web, without the limit on changes, and not to the baselines.
 ///
 /// Cost: the whole graph is loaded, and PageRanks and harmonic centralities are measured once for each
-/// draw. Memory: that of a plan over the web, twice.
+/// draw. Memory: that of a plan over the web, twice, and again for each further draw at a time.
 pub(crate) fn judge(
     store: &Store,
-    judged: &Judged<'_>,
+    judged: &Judged,
     watch: &dyn Watch,
 ) -> Result<Option<HeldOutVerdict>, EngineError> {
     let Judged {
         plan,
-        seeds,
-        budget,
-        draws,
+        policy,
         settings,
+        lists,
         ..
-    } = *judged;
+    } = judged;
+    let (seeds, budget, draws) = (judged.seeds, judged.budget, judged.draws);
     let mode = naming(&store.settings()?)?.sites;
     let duplicates = plan.duplicates.unwrap_or_default();
-    let web = BankWeb::load(store, mode, duplicates, &judged.policy.pins.pages, watch)?;
+    let web = BankWeb::load(store, mode, duplicates, &policy.pins.pages, watch)?;
     let crawled = web.crawled();
     if crawled.len() < MIN_CRAWLED_TO_HOLD_OUT || seeds == 0 {
         return Ok(None);
     }
-    let constraints = Constraints::new(store, &web, judged.policy, watch)?;
-    let constraints = constraints.map(Rc::new);
+    let constraints = Constraints::new(store, &web, policy, watch)?;
+    let constraints = constraints.map(Arc::new);
     // The list itself is not needed while pages are held out.
     let of_plan = |plan| Contender::selected("", plan, Vec::new(), constraints.clone());
     let grid = Grid {
@@ -297,27 +300,36 @@ pub(crate) fn judge(
     let sources = (HARMONIC_VISITS / links).clamp(MIN_SOURCES, MAX_SOURCES);
     let worth = worth(&web, &plan.value_parameters(), Some(budget))?;
     let crawl = plan.crawl.unwrap_or_default();
+    let rng_seed = plan.rng_seed.unwrap_or(0);
     let evaluator = Evaluator::new(&web, &worth, &grid, watch)?
         .with_sources(sources)
         .with_crawls(crawl)
         .with_duplicates(duplicates)
-        .for_verdict();
+        .for_verdict(rng_seed, watch)?;
     let measure = Measure::of_goal(plan.goal, plan.duplicates);
-    let rng_seed = plan.rng_seed.unwrap_or(0);
     let stream = if settings.is_empty() { HELD_OUT } else { TUNE };
-    // By draw, the figures of the plan and of every baseline.
-    let mut figures: Vec<Vec<Figures>> = Vec::new();
-    for at in 0..draws {
-        watch.stage(&format!("judge, {} of {draws}", at + 1), None);
-        let setting = settings.get(at as usize);
-        let plan = setting.map_or_else(|| plan.clone(), |setting| plan.clone().with(*setting));
-        let contenders: Vec<Contender> = iter::once(of_plan(plan))
-            .chain(Contender::baselines(&web))
-            .collect();
+    let in_draw = 1 + Contender::baselines(&web).count() as u64;
+    // The figures of the plan and of every baseline on a draw.
+    let of_draw = |at: u32| -> Result<Vec<Figures>, EngineError> {
+        let own = match (settings.get(at as usize), lists.get(at as usize)) {
+            (_, Some(list)) => Contender::of_draw(web.numbers(list)?),
+            (Some(setting), None) => of_plan(plan.clone().with(*setting)),
+            (None, None) => of_plan(plan.clone()),
+        };
+        let contenders: Vec<Contender> =
+            iter::once(own).chain(Contender::baselines(&web)).collect();
         let stream = (stream, rng_seed);
         let observed = evaluator.observe_draw(&contenders, &crawled, stream, at, watch)?;
         let mean = |contender| Figures::mean(observed.figures(contender, 0, 0));
-        figures.push((0..contenders.len()).map(mean).collect());
+        Ok((0..contenders.len()).map(mean).collect())
+    };
+    watch.stage("judge", Some(u64::from(draws) * in_draw));
+    let at_a_time = (PARALLEL_LINKS / links).clamp(1, rayon::current_num_threads());
+    let mut figures: Vec<Vec<Figures>> = Vec::new();
+    let all: Vec<u32> = (0..draws).collect();
+    for some in all.chunks(at_a_time) {
+        let found: Result<Vec<_>, EngineError> = some.par_iter().map(|at| of_draw(*at)).collect();
+        figures.extend(found?);
     }
     let by = |figure: &dyn Fn(&Figures) -> Option<f64>| compared(&figures, figure);
     let Some(of_crawl) = by(&|figures| Some(figures.all.by(measure))) else {
@@ -328,7 +340,7 @@ pub(crate) fn judge(
     let mut list = None;
     // With everything known, nothing is seen for the first time.
     if measure != Measure::Discovered {
-        let given = Contender::given("", web.numbers(judged.list)?);
+        let given = Contender::given("", web.numbers(&judged.list)?);
         let baseline = of_crawl.baseline.as_str();
         let by = (measure, rng_seed);
         list = Some(of_lists(&evaluator, given, baseline, by, watch)?);

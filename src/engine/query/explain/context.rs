@@ -1,18 +1,19 @@
 //! The refresh that an explanation is about, and reasons that follow from a page's state without evidence
 //! from the refresh.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use super::answers::{IneligibleReason, ReadCost, RefreshRun, ScoredUrl};
+use crate::engine::error::PlanError;
 use crate::engine::plan::{Method, ResolvedPlan, TuningRecord};
-use crate::engine::policy::{LoadedPolicy, Policy};
+use crate::engine::policy::{LoadedPolicy, Policy, pinned_urls};
 use crate::engine::query::views::Views;
-use crate::engine::refresh::Proof;
+use crate::engine::refresh::{PolicyView, Proof};
 use crate::engine::{Bank, EngineError, Which};
 use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Unwatched;
 use seedbank_store::records::{PageRecord, PageState, RefreshId, RefreshRecord};
-use seedbank_store::{Store, StoreError, tables};
+use seedbank_store::{StoreError, tables};
 
 /// Maximum number of later batches that are searched for the state of a page at the refresh.
 const MAX_BATCHES_BACK: usize = 10;
@@ -25,10 +26,10 @@ pub(super) struct Context {
     pub(super) plan: ResolvedPlan,
     pub(super) method: Method,
     pub(super) proof: Proof,
-    /// Policies of the plan; `None` if it has none.
+    /// Policies of the plan, without the pages that it pins; `None` if it has none, when the list is the method's selection.
     pub(super) rules: Option<LoadedPolicy>,
-    /// Positions on the list; `None` without policies, when the list is the method's selection.
-    pub(super) positions: Option<ListPositions>,
+    /// The normalised URLs that the plan pins.
+    pub(super) pinned: HashSet<String>,
     /// How hops and fetch cost were tuned over the web; `None` if they were given.
     pub(super) tuned: Option<TuningRecord>,
 }
@@ -43,23 +44,16 @@ impl Context {
         let (refresh, record) = views.find(which)?;
         let options = views.options(&record.settings)?;
         let policy = options.policy()?;
-        let (rules, positions) = if policy == Policy::default() && record.chosen.is_none() {
-            (None, None)
-        } else {
-            let differs = record.chosen.is_some();
-            (
-                Some(LoadedPolicy::load(
-                    &views.reader,
-                    policy,
-                    options.lists(),
-                    &Unwatched,
-                )?),
-                Some(ListPositions::read(&views.reader, refresh, differs)?),
-            )
-        };
+        let mut rules = None;
+        if policy != Policy::default() || record.chosen.is_some() {
+            let (store, lists) = (&views.reader, options.lists());
+            let (naming, watch) = (views.naming, &Unwatched);
+            let loaded = LoadedPolicy::load_without_pins(store, naming, policy, lists, watch)?;
+            rules = Some(loaded);
+        }
         Ok(Self {
             rules,
-            positions,
+            pinned: pinned_urls(&views.reader, options.lists(), views.naming)?,
             views,
             refresh,
             plan: options.resolve()?,
@@ -86,22 +80,35 @@ impl Context {
         self.record.chosen.unwrap_or(self.record.seeds)
     }
 
-    /// Returns the position of a page on the list of a plan with policies.
-    pub(super) fn position(&self, page: PageId) -> Option<ListPosition> {
-        self.positions.as_ref()?.get(page)
+    /// Returns the rank of a page on the list of a plan with policies; `None` if it is not on it.
+    pub(super) fn listed(&self, page: PageId) -> Result<Option<u32>, StoreError> {
+        let store = &self.views.reader;
+        store.get(&tables::SEED_PAGES, &(page, self.refresh))
     }
 
-    /// Returns the rank of a seed, and whether `max-changes` keeps it off the list. The rank is that on the
-    /// list, or for a deferred seed that among the method's selection. `chosen` is the rank without policies.
-    pub(super) fn rank(&self, page: PageId, chosen: u32) -> (u32, bool) {
-        if self.positions.is_none() {
-            return (chosen, false);
+    /// Returns whether a page that the method selected is on the list.
+    pub(super) fn is_listed(&self, page: PageId) -> Result<bool, StoreError> {
+        Ok(self.rules.is_none() || self.listed(page)?.is_some())
+    }
+
+    /// Returns the rank of a page that the method selected, and whether `max-changes` keeps it off the list. The rank is that
+    /// on the list, or for a deferred page `chosen`, its rank among the method's selection.
+    pub(super) fn rank(&self, page: PageId, chosen: u32) -> Result<(u32, bool), StoreError> {
+        if self.rules.is_none() {
+            return Ok((chosen, false));
         }
-        let place = self.position(page);
-        match place.and_then(|place| place.listed) {
-            Some(listed) => (listed, false),
-            None => (place.and_then(|place| place.chosen).unwrap_or(chosen), true),
-        }
+        let listed = self.listed(page)?;
+        Ok((listed.unwrap_or(chosen), listed.is_none()))
+    }
+
+    /// Returns the number of pinned seeds, which are the first ones.
+    pub(super) fn pinned_seeds(&self) -> Result<u32, EngineError> {
+        let policy = self.record.policy.as_deref();
+        let policy: Option<PolicyView> = policy
+            .map(serde_json::from_str)
+            .transpose()
+            .map_err(PlanError::Stored)?;
+        Ok(policy.map_or(0, |policy| policy.pinned))
     }
 
     pub(super) fn url(&self, page: PageId) -> Result<String, StoreError> {
@@ -159,70 +166,5 @@ impl Context {
             }
         }
         Ok(Some((record.state, record.spam)))
-    }
-}
-
-// Positions of pages on the list of a refresh, which policies can make different from the method's
-// selection.
-
-/// Position of a page on the list and in the method's selection.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ListPosition {
-    /// Rank on the list; `None` if the page is not on it.
-    pub(super) listed: Option<u32>,
-    /// Rank in the method's selection; `None` if it does not contain the page.
-    pub(super) chosen: Option<u32>,
-    /// Last refresh of the plan in which the method selected the page.
-    pub(super) last_chosen: RefreshId,
-}
-
-/// Positions of the pages that are on the list or in the method's selection.
-///
-/// Memory: some 40 bytes per seed.
-pub(super) struct ListPositions(HashMap<PageId, ListPosition>);
-
-impl ListPositions {
-    /// Reads the positions of a refresh. `differs` tells whether its list differs from the method's selection.
-    ///
-    /// Cost: one scan of its seeds, and one of its list if that differs.
-    pub(super) fn read(
-        store: &Store,
-        refresh: RefreshId,
-        differs: bool,
-    ) -> Result<Self, StoreError> {
-        let prefix = refresh.to_be_bytes();
-        let mut positions = HashMap::new();
-        for entry in store.scan_under(&tables::SEEDS, &prefix)? {
-            let ((_, rank), seed) = entry?;
-            let position = ListPosition {
-                listed: (!differs).then_some(rank),
-                chosen: Some(rank),
-                last_chosen: refresh,
-            };
-            positions.insert(seed.page, position);
-        }
-        if differs {
-            for entry in store.scan_under(&tables::FINAL_LIST, &prefix)? {
-                let ((_, rank), listed) = entry?;
-                let position = ListPosition {
-                    listed: Some(rank),
-                    chosen: listed.chosen,
-                    last_chosen: listed.last_chosen,
-                };
-                positions.insert(listed.page, position);
-            }
-        }
-        Ok(Self(positions))
-    }
-
-    /// Returns the position of a page; `None` if it is neither on the list nor in the selection.
-    pub(super) fn get(&self, page: PageId) -> Option<ListPosition> {
-        self.0.get(&page).copied()
-    }
-
-    /// Iterates over the pages on the list with their ranks, in no particular order.
-    pub(super) fn listed(&self) -> impl Iterator<Item = (u32, PageId)> {
-        let all = self.0.iter();
-        all.filter_map(|(page, position)| Some((position.listed?, *page)))
     }
 }

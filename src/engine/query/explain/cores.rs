@@ -17,7 +17,7 @@ use seedbank_store::evidence::{
     CoreEvidence, CoreProximity, LinkStatus, PageEvidence, PageEvidenceKey, SidePlace,
 };
 use seedbank_store::page_blocks::place;
-use seedbank_store::records::PageRecord;
+use seedbank_store::records::{PageRecord, SeedEvidence};
 use seedbank_store::{StoreError, tables};
 
 pub(super) fn why(
@@ -146,14 +146,8 @@ fn core_numbers(
         authorities: core.authorities,
         authority_sites: core.authority_sites,
         edges: core.edges,
-        gives_seed: is_seed(context, core.seed),
+        gives_seed: context.is_listed(core.seed)?,
     })
-}
-
-/// Returns whether the seed of a core is on the list; always true without policies.
-pub(super) fn is_seed(context: &Context, page: PageId) -> bool {
-    let position = context.position(page);
-    context.positions.is_none() || position.is_some_and(|position| position.listed.is_some())
 }
 
 fn scored_seed(context: &Context, core: &CoreEvidence) -> Result<ScoredUrl, StoreError> {
@@ -171,7 +165,10 @@ pub(super) fn core_seed(
         .runner_up
         .map(|(page, score)| context.scored(page, score));
     // Without policies a seed's rank is that of its core.
-    let (rank_on_list, deferred) = context.rank(core.seed, rank);
+    let (mut rank_on_list, deferred) = context.rank(core.seed, rank)?;
+    if deferred {
+        rank_on_list = rank_of_seed(context, rank)?;
+    }
     Ok(CoreSeed {
         rank: rank_on_list,
         deferred,
@@ -183,6 +180,22 @@ pub(super) fn core_seed(
         first_authorities: first.collect::<Result<_, _>>()?,
         runner_up: runner_up.transpose()?,
     })
+}
+
+/// Returns the rank of a core's seed among the seeds that the method selected. After the pinned ones, these are in the order of
+/// their cores.
+fn rank_of_seed(context: &Context, core: u32) -> Result<u32, EngineError> {
+    let store = &context.views.reader;
+    let (mut from, mut to) = (context.pinned_seeds()? + 1, context.chosen());
+    while from < to {
+        let middle = from.midpoint(to);
+        let seed = store.need(&tables::SEEDS, &(context.refresh, middle))?;
+        match seed.evidence {
+            SeedEvidence::Core { core: of, .. } if of >= core => to = middle,
+            _ => from = middle + 1,
+        }
+    }
+    Ok(from)
 }
 
 fn row_sums(context: &Context, as_authority: u64, as_hub: u64) -> Result<RowSums, StoreError> {

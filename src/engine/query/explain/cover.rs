@@ -97,7 +97,7 @@ pub(super) fn site_seed(
     let SeedEvidence::Cover(evidence) = seed.evidence else {
         return Err(EngineError::Internal("a pick of a site is a core's seed"));
     };
-    let (rank, deferred) = context.rank(seed.page, rank);
+    let (rank, deferred) = context.rank(seed.page, rank)?;
     let seed = SiteSeed {
         rank,
         deferred,

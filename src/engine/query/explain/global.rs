@@ -47,7 +47,7 @@ pub(super) fn why(
     };
     if let Some(rank) = reach.pick {
         let (page, evidence) = seed_at(rank)?;
-        let (rank_on_list, deferred) = context.rank(page, rank);
+        let (rank_on_list, deferred) = context.rank(page, rank)?;
         let reached_by = reach.covered.filter(|covered| covered.pick != rank);
         let reached_by = reached_by
             .map(|covered| Ok::<_, EngineError>((by(covered.pick)?, covered.hop)))
@@ -135,7 +135,7 @@ fn site_seed(
     page: PageId,
     evidence: &WebEvidence,
 ) -> Result<SiteSeed, StoreError> {
-    let (rank, deferred) = context.rank(page, selected_rank);
+    let (rank, deferred) = context.rank(page, selected_rank)?;
     Ok(SiteSeed {
         rank,
         deferred,
@@ -198,23 +198,21 @@ impl SiteReach {
             reached: 0,
             unreached: Vec::new(),
         };
-        let store = &context.views.reader;
-        for entry in store.scan_under(&tables::SEEDS, &context.refresh.to_be_bytes())? {
-            let ((_, rank), seed) = entry?;
-            let (page, evidence) = web_evidence(seed)?;
-            found.since = Some(evidence.since);
-            if page.site() == site {
-                found.seeds.push(site_seed(context, rank, page, &evidence)?);
-            }
-        }
-        found.seeds.sort_by_key(|seed| (seed.deferred, seed.rank));
-        let Some(since) = found.since else {
+        if context.chosen() == 0 {
             return Ok(found);
-        };
+        }
+        let store = &context.views.reader;
+        let since = seed(context, 1)?.1.since;
+        found.since = Some(since);
         let prefix = (since, site).bytes();
         for entry in store.scan_under(&tables::REACH, &prefix)? {
             let (key, block) = entry?;
             for (place, reach) in block.0 {
+                if let Some(rank) = reach.pick {
+                    let (page, evidence) = seed(context, rank)?;
+                    let seed = site_seed(context, rank, page, &evidence)?;
+                    found.seeds.push(seed);
+                }
                 if reach.covered.is_some() {
                     found.reached += 1;
                 } else if reach.pick.is_none() && reach.represented_by.is_none() {
@@ -224,6 +222,7 @@ impl SiteReach {
                 }
             }
         }
+        found.seeds.sort_by_key(|seed| (seed.deferred, seed.rank));
         Ok(found)
     }
 }

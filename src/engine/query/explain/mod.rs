@@ -94,14 +94,13 @@ impl Explainer {
     /// the bank does not contain the page.
     ///
     /// Cost, including opening: at most 20 point reads and well below 1 MB, independently of the size of
-    /// the bank. With policies also their lists and one scan of the seeds, with caps two; with `revisit` one of the
-    /// batches.
+    /// the bank. With policies also one for each of their lists, with its lines.
     pub fn page(&self, url: &str) -> Result<Explanation, EngineError> {
         let context = &self.context;
         let before = context.cost();
         let views = &context.views;
         let (location, page, record) = nearest::resolve_page(views, url)?;
-        let (policy, why) = self.verdict(page, &record)?;
+        let (policy, why) = self.verdict(page, &location.site, &record)?;
         Ok(Explanation {
             url: location.url(views.naming.sites),
             site: location.site,
@@ -133,10 +132,12 @@ impl Explainer {
     pub(super) fn verdict(
         &self,
         page: PageId,
+        site: &str,
         record: &PageRecord,
     ) -> Result<(Option<PolicyVerdict>, Why), EngineError> {
-        let policy = policy::verdict(&self.context, page, record)?;
-        Ok((policy, why(&self.context, page, record)?))
+        let why = why(&self.context, page, record)?;
+        let policy = policy::verdict(&self.context, page, site, record, &why)?;
+        Ok((policy, why))
     }
 
     /// Returns the current state of a page.
@@ -159,18 +160,16 @@ impl Explainer {
     fn revisit(&self, record: &PageRecord) -> Result<Option<RevisitView>, EngineError> {
         let store = &self.context.views.reader;
         let is_current = store.counters()?.batch == self.context.record.batch;
-        let ResolvedPlan::Web(choice) = &self.context.plan else {
-            return Ok(None);
-        };
-        if !is_current || record.state != PageState::Crawled {
-            return Ok(None);
-        }
-        let revisits = Revisits::new(store, choice)?;
-        Ok(revisits.period().map(|period| RevisitView {
-            fetched: record.fetched,
-            days: record.fetched.map(|at| revisits.days_since(Some(at))),
-            whole_after: period as f64 / DAY as f64,
-            counts: revisits.of_page(record).due,
+        let times = self.context.record.revisit;
+        let times = times.filter(|_| is_current && record.state == PageState::Crawled);
+        Ok(times.map(|times| {
+            let revisits = Revisits::of_refresh(times);
+            RevisitView {
+                fetched: record.fetched,
+                days: record.fetched.map(|at| revisits.days_since(Some(at))),
+                whole_after: times.period as f64 / DAY as f64,
+                counts: revisits.of_page(record).due,
+            }
         }))
     }
 
@@ -215,12 +214,14 @@ pub struct PageInPlan {
 pub(super) fn page_in_plans(
     views: Views,
     page: PageId,
+    site: &str,
     record: &PageRecord,
 ) -> Result<(Vec<PageInPlan>, Views), EngineError> {
     for_each_plan(views, |context| {
+        let why = why(context, page, record)?;
         Ok(PageInPlan {
-            policy: policy::verdict(context, page, record)?,
-            why: why(context, page, record)?,
+            policy: policy::verdict(context, page, site, record, &why)?,
+            why,
             run: context.run(),
         })
     })

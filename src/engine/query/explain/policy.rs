@@ -2,54 +2,62 @@
 
 use std::collections::BTreeSet;
 
-use super::answers::{PolicyVerdict, SeedByPolicy};
+use super::answers::{PolicyVerdict, SeedByPolicy, Why};
 use super::context::Context;
 use crate::engine::EngineError;
-use crate::engine::policy::{Caps, RejectedPin, RejectionReason};
+use crate::engine::policy::{LoadedPolicy, RejectionReason, find_pin, name_of_domain};
 use seedbank_algorithms::page::{PageId, SiteId};
-use seedbank_formats::ingest;
+use seedbank_formats::ingest::{self, Location};
 use seedbank_store::evidence::CoreEvidence;
 use seedbank_store::records::{PageRecord, SeedEvidence};
-use seedbank_store::tables;
+use seedbank_store::{Key, tables};
 
-/// Returns the verdict of the policies on a page; `None` without policies, or if none affects the page.
-///
-/// Cost: one scan of the seeds if there are caps.
+/// Returns the verdict of the policies on a page, given why it is a seed or not; `None` without policies, or if none affects the
+/// page.
 pub(super) fn verdict(
     context: &Context,
     page: PageId,
+    site: &str,
     record: &PageRecord,
+    why: &Why,
 ) -> Result<Option<PolicyVerdict>, EngineError> {
     let rejected = |by: RejectionReason| PolicyVerdict::Rejected { by, line: None };
     let Some(rules) = &context.rules else {
         let is_document = record.is_document();
         return Ok(is_document.then(|| rejected(RejectionReason::Document)));
     };
-    let site = context
-        .views
-        .reader
-        .need(&tables::SITES, &page.site())?
-        .name;
-    let url = ingest::url(&site, &record.local, context.views.naming.sites);
-    let position = context.position(page);
-    if position.is_some_and(|position| position.listed.is_some()) {
-        return Ok(listed_by(context, page, &url));
+    let location = Location {
+        site: site.to_owned(),
+        local: record.local.clone(),
+    };
+    let url = location.url(context.views.naming.sites);
+    if let Some(rank) = context.listed(page)? {
+        return listed_by(context, rank, &url);
     }
-    if let Some(pin) = rejected_pin(context, &url) {
-        return Ok(Some(PolicyVerdict::PinRejected { why: pin.why }));
+    if context.pinned.contains(&url)
+        && let Err(why) = find_pin(&context.views.reader, &location, &rules.pages)?
+    {
+        return Ok(Some(PolicyVerdict::PinRejected { why }));
     }
-    if position.is_some() {
+    let is_deferred = match why {
+        Why::CoreSeed(seed) => seed.deferred,
+        Why::CoverSeed(seed) => seed.deferred,
+        Why::WebSeed(seed) => seed.deferred,
+        _ => false,
+    };
+    if is_deferred {
         return Ok(Some(rejected(RejectionReason::MaxChanges)));
     }
     let store = &context.views.reader;
-    if let Some(by) = rules.pages.reason_of(store, page, &site, record)? {
-        let line = rules.pages.line(by, &site, record);
+    if let Some(by) = rules.pages.reason_of(store, page, site, record)? {
+        let line = rules.pages.line(by, site, record);
         return Ok(Some(PolicyVerdict::Rejected { by, line }));
     }
-    let member = context
-        .views
-        .reader
-        .get(&tables::CORE_MEMBERS, &(context.refresh, page))?;
+    let is_core = context.record.standings.is_some();
+    let mut member = None;
+    if is_core {
+        member = store.get(&tables::CORE_MEMBERS, &(context.refresh, page))?;
+    }
     let core = match member.filter(|member| member.hub.is_some()) {
         Some(member) => {
             let key = (context.refresh, member.core);
@@ -65,11 +73,10 @@ pub(super) fn verdict(
     {
         return Ok(Some(rejected(by)));
     }
-    let is_core = context.record.standings.is_some();
     if !rules.policy.has_caps() || (is_core && core.is_none()) {
         return Ok(None);
     }
-    Ok(full_cap(context, page, core.map(|core| core.0))?.map(rejected))
+    Ok(full_cap(context, rules, site, core.map(|core| core.0))?.map(rejected))
 }
 
 /// Returns the policy that rejects a core for its size or the number of sites of its hubs.
@@ -88,53 +95,64 @@ fn too_small(
     Ok(policy.rejects_core(hubs, authorities, record.hub_sites()))
 }
 
-/// Returns the cap that was full for the site of a page when its core's turn came; without a core, at the
-/// end.
+/// Returns the cap that was full for a site when the core's turn came; without a core, at the end.
 fn full_cap(
     context: &Context,
-    page: PageId,
+    rules: &LoadedPolicy,
+    site: &str,
     core: Option<u32>,
 ) -> Result<Option<RejectionReason>, EngineError> {
-    let Some(rules) = &context.rules else {
-        return Ok(None);
-    };
     let store = &context.views.reader;
-    let mut caps = Caps::new(&rules.policy);
-    for entry in store.scan_under(&tables::SEEDS, &context.refresh.to_be_bytes())? {
-        let (_, seed) = entry?;
-        // Only seeds of earlier cores, and pins, counted towards the caps by then.
-        let is_before = match (&seed.evidence, core) {
-            (SeedEvidence::Core { core: of, .. }, Some(core)) => {
-                *of < core || rules.pins.position(seed.page).is_some()
-            }
-            _ => true,
-        };
-        if is_before {
-            caps.count(store, seed.page.site())?;
+    let domain = || name_of_domain(ingest::registrable_domain(site));
+    let policy = &rules.policy;
+    let of_site = policy.max_per_site.map(|_| site.to_owned());
+    let of_domain = policy.max_per_domain.map(|_| domain());
+    let caps = [
+        (of_site, RejectionReason::MaxPerSite),
+        (of_domain, RejectionReason::MaxPerDomain),
+    ];
+    for (name, by) in caps {
+        let Some(name) = name else { continue };
+        if let Some(rank) = store.get(&tables::FULL_CAPS, &(context.refresh, name))?
+            && is_before(context, rank, core)?
+        {
+            return Ok(Some(by));
         }
     }
-    caps.reached(store, page.site())
+    Ok(None)
 }
 
-/// Returns the pin of this URL that was rejected when the lists were read.
-fn rejected_pin<'a>(context: &'a Context, url: &str) -> Option<&'a RejectedPin> {
-    let naming = context.views.naming;
-    let mut pins = context.rules.as_ref()?.pins.rejected.iter();
-    pins.find(|pin| ingest::parse(&pin.url, naming).is_ok_and(|at| at.url(naming.sites) == url))
+/// Returns whether a seed was selected before a core's turn; pins are first.
+fn is_before(context: &Context, rank: u32, core: Option<u32>) -> Result<bool, EngineError> {
+    let Some(core) = core else {
+        return Ok(true);
+    };
+    let store = &context.views.reader;
+    let seed = store.need(&tables::SEEDS, &(context.refresh, rank))?;
+    Ok(match seed.evidence {
+        SeedEvidence::Core { core: of, .. } => of < core || rank <= context.pinned_seeds()?,
+        _ => true,
+    })
 }
 
-/// Returns the policy that puts a page on the list; `None` if the page is not on it, or only by the method.
-fn listed_by(context: &Context, page: PageId, url: &str) -> Option<PolicyVerdict> {
-    let position = context.position(page)?;
-    let rank = position.listed?;
+/// Returns the policy that put a page on the list at this rank; `None` if the method did.
+fn listed_by(
+    context: &Context,
+    rank: u32,
+    url: &str,
+) -> Result<Option<PolicyVerdict>, EngineError> {
     // A pinned page may have died since the refresh.
-    let is_pinned = context.rules.as_ref()?.pins.position(page).is_some();
-    if is_pinned || rejected_pin(context, url).is_some() {
-        return Some(PolicyVerdict::Pinned { rank });
+    if context.pinned.contains(url) {
+        return Ok(Some(PolicyVerdict::Pinned { rank }));
     }
-    let last_chosen = position.last_chosen;
+    if context.record.chosen.is_none() {
+        return Ok(None);
+    }
+    let store = &context.views.reader;
+    let listed = store.need(&tables::FINAL_LIST, &(context.refresh, rank))?;
+    let last_chosen = listed.last_chosen;
     let retained = PolicyVerdict::Retained { rank, last_chosen };
-    position.chosen.is_none().then_some(retained)
+    Ok(listed.chosen.is_none().then_some(retained))
 }
 
 /// Returns the seeds of a site that policies put on the list, by rank, except those already in `named`.
@@ -143,21 +161,23 @@ pub(super) fn seeds_of_site(
     site: SiteId,
     named: &BTreeSet<&str>,
 ) -> Result<Vec<SeedByPolicy>, EngineError> {
-    let mut listed: Vec<(u32, PageId)> =
-        context
-            .positions
-            .as_ref()
-            .map_or_else(Vec::new, |positions| {
-                let all = positions.listed();
-                all.filter(|(_, page)| page.site() == site).collect()
-            });
-    listed.sort_unstable();
     let mut found = Vec::new();
-    for (_, page) in listed {
-        let url = context.url(page)?;
-        if let Some(verdict) = listed_by(context, page, &url).filter(|_| !named.contains(&*url)) {
-            found.push(SeedByPolicy { url, verdict });
+    if context.pinned.is_empty() && context.record.chosen.is_none() {
+        return Ok(found);
+    }
+    let mut listed = Vec::new();
+    let store = &context.views.reader;
+    for entry in store.scan_under(&tables::SEED_PAGES, &site.bytes())? {
+        let ((page, refresh), rank) = entry?;
+        if refresh == context.refresh {
+            listed.push((rank, page));
         }
+    }
+    listed.sort_unstable();
+    for (rank, page) in listed {
+        let url = context.url(page)?;
+        let verdict = listed_by(context, rank, &url)?.filter(|_| !named.contains(&*url));
+        found.extend(verdict.map(|verdict| SeedByPolicy { url, verdict }));
     }
     Ok(found)
 }

@@ -304,7 +304,7 @@ fn cores_of_site(context: &Context, site: SiteId) -> Result<CoresOfSite, EngineE
         let evidence = store.need(&tables::CORE_EVIDENCE, &(context.refresh, core))?;
         if evidence.seed.site() == site
             && evidence.gives_seed
-            && cores::is_seed(context, evidence.seed)
+            && context.is_listed(evidence.seed)?
         {
             site_seeds.push(SeedOfCore {
                 url: context.url(evidence.seed)?,

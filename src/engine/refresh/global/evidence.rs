@@ -7,7 +7,7 @@ use super::load::LoadedWeb;
 use crate::engine::refresh::cover::evidence::gain;
 use crate::engine::web_graph::MirroredHosts;
 use crate::engine::{EngineError, Result};
-use seedbank_algorithms::cover::global::{ValueBy, WebChoice, WebSelection};
+use seedbank_algorithms::cover::global::{Tuning, ValueBy, WebChoice, WebSelection};
 use seedbank_algorithms::cover::{HopGain, Pick};
 use seedbank_algorithms::page::PageId;
 use seedbank_store::evidence::{Covered, Reach, ReachKey};
@@ -29,9 +29,18 @@ pub(in crate::engine::refresh) type PageReach = Vec<(PageId, Reach)>;
 
 /// What a process has of the evidence for a selection; all of it if it has the whole web.
 pub(super) struct Evidence {
-    /// In the order of the list.
-    pub(super) picks: Vec<PickShare>,
+    pub(super) lists: ListShares,
     pub(super) pages: PageEvidence,
+}
+
+/// What a process has of the list, and of the lists on which draws judge it.
+#[derive(Default, Serialize, Deserialize)]
+pub(super) struct ListShares {
+    /// In the order of the list.
+    picks: Vec<PickShare>,
+    /// By draw of tuning, the list of the setting that the other draws choose; `None` for pages of another process. Empty if
+    /// these lists are made in another way than the list.
+    draws: Vec<Vec<Option<PageId>>>,
 }
 
 /// What a refresh stores of the pages of a process.
@@ -132,22 +141,49 @@ pub(super) fn evidence(web: &LoadedWeb, selected: &WebSelection, choice: &WebCho
         gains,
         mirrored: web.mirrored.clone(),
     };
-    Evidence { picks, pages }
+    let tuning = selected
+        .tuning
+        .iter()
+        .filter(|_| choice.selects_as_tried(&web.graph));
+    let of_draws = tuning.flat_map(Tuning::best_without_each);
+    let draws = of_draws.map(|(_, list)| list.iter().map(|page| page_of_number(*page)).collect());
+    let lists = ListShares {
+        draws: draws.collect(),
+        picks,
+    };
+    Evidence { lists, pages }
 }
 
-/// Combines what all processes have of the evidence for the picks of a selection, in the order of the list.
+/// The list, and the lists on which draws judge it.
+pub(super) struct Lists {
+    pub(super) picked: Vec<Picked>,
+    pub(super) draws: Vec<Vec<PageId>>,
+}
+
+/// Combines what all processes have of the lists of a selection, and of the evidence for its picks.
 ///
 /// Fails unless each page belongs to one of them.
-pub(super) fn combine(selected: &WebSelection, shares: Vec<Vec<PickShare>>) -> Result<Vec<Picked>> {
+pub(super) fn combine(selected: &WebSelection, shares: Vec<ListShares>) -> Result<Lists> {
     let picks = &selected.cover.picks;
     let mut shares = shares.into_iter();
-    let mut all = shares.next().unwrap_or_default();
+    let ListShares {
+        picks: mut all,
+        mut draws,
+    } = shares.next().unwrap_or_default();
     for share in shares {
-        if share.len() != all.len() {
+        let has_draws = draws
+            .iter()
+            .map(Vec::len)
+            .eq(share.draws.iter().map(Vec::len));
+        if share.picks.len() != all.len() || !has_draws {
             return Err(disagreement());
         }
-        for (of_all, of_share) in all.iter_mut().zip(share) {
+        for (of_all, of_share) in all.iter_mut().zip(share.picks) {
             of_all.add(&of_share)?;
+        }
+        let pages = draws.iter_mut().flatten();
+        for (of_all, of_share) in pages.zip(share.draws.into_iter().flatten()) {
+            *of_all = of_all.or(of_share);
         }
     }
     if all.len() != picks.len() {
@@ -168,7 +204,12 @@ pub(super) fn combine(selected: &WebSelection, shares: Vec<Vec<PickShare>>) -> R
             },
         })
     };
-    picks.iter().zip(all).map(complete).collect()
+    let of_draw = |list: Vec<Option<PageId>>| list.into_iter().collect::<Option<Vec<PageId>>>();
+    let draws: Option<_> = draws.into_iter().map(of_draw).collect();
+    Ok(Lists {
+        picked: picks.iter().zip(all).map(complete).collect::<Result<_>>()?,
+        draws: draws.ok_or_else(disagreement)?,
+    })
 }
 
 fn disagreement() -> EngineError {

@@ -25,7 +25,7 @@ use crate::engine::refresh::run_context::RunContext;
 use crate::engine::refresh::share_request::Earlier;
 use crate::engine::web_graph::MirroredHosts;
 pub(super) use evidence::delete_gains;
-use evidence::{PageEvidence, Picked, combine, evidence, put_pick};
+use evidence::{Lists, PageEvidence, Picked, combine, evidence, put_pick};
 use load::{LoadedWeb, can_be_shared, is_cached};
 use seedbank_algorithms::cover::Stop;
 use seedbank_algorithms::cover::global::{
@@ -51,6 +51,9 @@ pub(crate) struct WebRun {
     stop: Option<Stop>,
     /// The chosen setting, and all results of the search for one; `None` if the plan had one.
     pub(crate) tuning: Option<(Setting, Tuning)>,
+    /// By draw of tuning, the list of the setting that the other draws choose. Empty if these lists are made in another way than
+    /// the list.
+    pub(crate) draws: Vec<Vec<PageId>>,
 }
 
 enum Seeds {
@@ -86,6 +89,7 @@ pub(crate) fn run(
                 searched: None,
                 kept: None,
                 tuning: None,
+                draws: Vec::new(),
                 stop: None,
             });
         }
@@ -101,12 +105,12 @@ pub(crate) fn run(
     if let Some(processes) = processes {
         let SelectedByAll {
             selected,
-            picked,
+            lists,
             pages,
             job,
         } = select_in_all(context, processes, &earlier)?;
         let job = Some(job);
-        return Ok(WebRun::new(selected, Seeds::New { picked, pages, job }, 0));
+        return Ok(WebRun::new(selected, (lists, pages, job), 0));
     }
     let mut web = LoadedWeb::load(context)?;
     let previous = web.previous(context.plan, &earlier, |refresh| {
@@ -115,12 +119,9 @@ pub(crate) fn run(
     let (graph, scores) = (&mut web.graph, &web.scores);
     let selected = select_after(graph, context.plan, scores, previous, context.watch)?;
     let evidence = evidence(&web, &selected, context.plan);
-    let seeds = Seeds::New {
-        picked: combine(&selected, vec![evidence.picks])?,
-        pages: evidence.pages,
-        job: None,
-    };
-    Ok(WebRun::new(selected, seeds, web.rank_visits))
+    let lists = combine(&selected, vec![evidence.lists])?;
+    let of_list = (lists, evidence.pages, None);
+    Ok(WebRun::new(selected, of_list, web.rank_visits))
 }
 
 fn seeds(store: &Store, refresh: RefreshId) -> Result<Vec<SeedRecord>> {
@@ -144,7 +145,11 @@ fn since(seed: &SeedRecord) -> Option<RefreshId> {
 }
 
 impl WebRun {
-    fn new(selected: WebSelection, seeds: Seeds, rank_visits: u64) -> Self {
+    fn new(
+        selected: WebSelection,
+        (lists, pages, job): (Lists, PageEvidence, Option<WebJob>),
+        rank_visits: u64,
+    ) -> Self {
         let WebSelection {
             setting,
             tuning,
@@ -155,7 +160,12 @@ impl WebRun {
         } = selected;
         Self {
             stop: Some(cover.stop),
-            seeds,
+            seeds: Seeds::New {
+                picked: lists.picked,
+                pages,
+                job,
+            },
+            draws: lists.draws,
             page_visits: cover.page_visits + rank_visits,
             cold: searched.0 == searched.1,
             searched: Some(searched).filter(|searched| searched.1 > 0),

@@ -22,8 +22,8 @@ pub(in crate::engine::refresh) fn run(
     job: &Arc<Job>,
     earlier: &Earlier,
 ) -> Result<(Vec<u8>, PageEvidence)> {
-    let (_, Evidence { picks, pages }) = select_on_share(context, of_sites, job, earlier)?;
-    Ok((seedbank_store::pack(&picks)?, pages))
+    let (_, Evidence { lists, pages }) = select_on_share(context, of_sites, job, earlier)?;
+    Ok((seedbank_store::pack(&lists)?, pages))
 }
 
 /// Adds the evidence for the pages of this process to `changes`, under the refresh that a request names.

@@ -1,6 +1,6 @@
 //! A selection over the web in all processes of a cluster bank, as process 0 sees it.
 
-use super::evidence::{PageEvidence, PickShare, Picked, combine};
+use super::evidence::{ListShares, Lists, PageEvidence, combine};
 use super::share::select_on_share;
 use crate::engine::refresh::run_context::RunContext;
 use crate::engine::refresh::share_request::Earlier;
@@ -16,14 +16,14 @@ pub(super) struct WebJob(SharedJob);
 /// The result of a selection in all processes.
 pub(super) struct SelectedByAll {
     pub(super) selected: WebSelection,
-    pub(super) picked: Vec<Picked>,
+    pub(super) lists: Lists,
     /// The evidence for the pages of this process.
     pub(super) pages: PageEvidence,
     pub(super) job: WebJob,
 }
 
-/// What a process returns: the evidence for picks; process 0 also the selection and the evidence for its pages.
-type Part = (Vec<PickShare>, Option<(WebSelection, PageEvidence)>);
+/// What a process returns: what it has of lists; process 0 also the selection and the evidence for its pages.
+type Part = (ListShares, Option<(WebSelection, PageEvidence)>);
 
 /// Selects over the web in all processes. It also combines the evidence for the picks.
 ///
@@ -40,7 +40,7 @@ pub(super) fn select_in_all(
         |watch, job| -> Result<Part> {
             let context = RunContext { watch, ..context };
             let (selected, evidence) = select_on_share(context, processes, job, earlier)?;
-            Ok((evidence.picks, Some((selected, evidence.pages))))
+            Ok((evidence.lists, Some((selected, evidence.pages))))
         },
         |answer| Ok((seedbank_store::unpack(answer)?, None)),
     )?;
@@ -48,7 +48,7 @@ pub(super) fn select_in_all(
     let lost = EngineError::Internal("a selection has no result");
     let (selected, pages) = own.into_iter().flatten().next().ok_or(lost)?;
     Ok(SelectedByAll {
-        picked: combine(&selected, shares)?,
+        lists: combine(&selected, shares)?,
         selected,
         pages,
         job: WebJob(job),

@@ -4430,10 +4430,10 @@ class PlanParameters(TypedDict, total=False):
     a digest count each. Default: each; once for a new plan with a budget and goal coverage or discovery."""
     exclude: str | PathLike[str] | Iterable[str] | None
     """Pages that are never seeds: a file with one site (`.example.org` includes subdomains), URL prefix, shape
-    (`*.pdf`) or expression (`re:...`) per line; `@media` stands for documents, images and archives, `@traps` for
-    paths that repeat themselves; `none` removes the list."""
+    (`*.pdf`) or expression (`re:...`) per line, or one of these; `@media` stands for documents, images and
+    archives, `@traps` for paths that repeat themselves; `none` removes the list."""
     exclude_from_graph: str | PathLike[str] | Iterable[str] | None
-    """Pages excluded from the graph, and so from being seeds; a file as for `exclude`."""
+    """Pages excluded from the graph, and so from being seeds, as for `exclude`."""
     fetch_cost: float | None
     """Cost of each reached page; subtracted from its value. Range: 0 to 1000. Default: 0, or tuned for the
     budget; with `learned` half of the mean value."""
@@ -4491,7 +4491,7 @@ class PlanParameters(TypedDict, total=False):
     """With `budget`: keep what was tuned. Otherwise a refresh tunes the plan again once the crawled pages have
     grown or shrunk by half. Default: false."""
     only: str | PathLike[str] | Iterable[str] | None
-    """The only pages that can be seeds; a file as for `exclude`."""
+    """The only pages that can be seeds, as for `exclude`."""
     p_uniq: float | None
     """Value of an uncrawled outlink, added to the page that has the link. Over the web, uncrawled pages count
     themselves, so each would count again for every link to it. Range: 0 to 1. Default: by each site's content
@@ -4503,7 +4503,7 @@ class PlanParameters(TypedDict, total=False):
     pick: Pick | None
     """Which hub of a core becomes the seed. Default: best."""
     pin: str | PathLike[str] | Iterable[str] | None
-    """Pages that are always seeds and come first: a file with one URL per line."""
+    """Pages that are always seeds and come first: a file with one URL per line, or a URL."""
     positive_only: bool | None
     """Stop before a seed that adds nothing. Default: true."""
     revisit: Revisit | None

@@ -86,6 +86,14 @@ pub struct Counters {
     pub row_links: u64,
 }
 
+impl Counters {
+    /// Returns whether the bank has no page.
+    #[must_use]
+    pub const fn has_no_page(&self) -> bool {
+        self.crawled + self.known + self.gone == 0
+    }
+}
+
 /// The values of the `meta` table.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Meta {
@@ -316,6 +324,17 @@ pub struct RefreshRecord {
     pub policy: Option<String>,
     /// The number of seeds that the method selected; `None` if they are the final list.
     pub chosen: Option<u32>,
+    /// How the time since its last fetch decided what a page counts for; `None` if all pages counted whole.
+    pub revisit: Option<RevisitTimes>,
+}
+
+/// The times that decide what pages count for in a refresh, in seconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RevisitTimes {
+    /// A page counts whole this long after its last fetch.
+    pub period: u64,
+    /// The time of the last fetch in the bank, since 1970 (UTC).
+    pub now: u64,
 }
 
 /// A core of a refresh. Its scores are in `core_scores`.

@@ -1,0 +1,120 @@
+//! The reads that an explanation takes, on banks of two sizes, by every kind of plan and with every policy.
+//!
+//! Catches reads that grow with the number of seeds, sites, batches or pinned pages.
+
+use crate::support::banks::TestBank;
+use crate::support::plans::plan;
+use seedbank::engine::PlanOptions;
+use seedbank::engine::policy::List;
+use seedbank::engine::query::{PolicyVerdict, Why};
+use serde_json::json;
+
+/// Pages of a site: a home page and its articles.
+const PAGES: usize = 4;
+/// Batches, which are crawls at different times.
+const BATCHES: usize = 30;
+
+fn url(site: usize, page: usize) -> String {
+    // Two sites have one domain.
+    format!("http://s{site}.d{}.test/{page}", site / 2)
+}
+
+/// Sites that link to themselves and to the next ones; articles are fetched again in later batches.
+fn bank(sites: usize) -> TestBank {
+    let bank = TestBank::new();
+    for batch in 0..BATCHES {
+        let mut lines = String::new();
+        for site in (0..sites).filter(|site| batch == 0 || site % BATCHES == batch) {
+            for page in 0..PAGES {
+                let own = (0..PAGES + 2).map(|to| url(site, to));
+                let next = (1..4).map(|step| url((site + step * (page + 1)) % sites, 0));
+                let record = json!({
+                    "url": url(site, page),
+                    "fetched": 1_795_060_800 + 86_400 * batch,
+                    "outlinks": own.chain(next).collect::<Vec<_>>(),
+                });
+                lines += &(record.to_string() + "\n");
+            }
+        }
+        bank.delta(&lines);
+    }
+    bank
+}
+
+/// Plans of every kind. The second list of a plan with `max-changes` differs from the selection.
+fn plans(sites: usize) -> Vec<(&'static str, PlanOptions, Option<PlanOptions>)> {
+    let seeds = sites / 4;
+    let pinned: Vec<String> = (0..sites / 8).map(|site| url(site, 3)).collect();
+    let with_lists = |options: &str| PlanOptions {
+        pin: Some(List::parse("pins", &pinned.join("\n"))),
+        exclude: Some(List::parse("no", ".d1.test\n")),
+        ..plan(options)
+    };
+    let web = format!("method=greedy scope=web seeds={seeds} hops=1 fetch-cost=0.1 value-known=0");
+    let budget = "budget=100 revisit=auto";
+    let caps = "max-per-site=1 max-per-domain=1";
+    vec![
+        ("web", plan(&format!("{web} {budget}")), None),
+        ("web-caps", plan(&format!("{web} {budget} {caps}")), None),
+        ("web-lists", with_lists(&format!("{web} {caps}")), None),
+        (
+            "web-changes",
+            plan(&format!("{web} max-changes=1")),
+            Some(plan("hops=2")),
+        ),
+        ("sites", plan("method=greedy per-site=2"), None),
+        (
+            "sites-caps",
+            with_lists(&format!("method=greedy per-site=2 {caps}")),
+            None,
+        ),
+        (
+            "cores",
+            plan(&format!("method=cores within=0 seeds={seeds}")),
+            None,
+        ),
+        (
+            "cores-caps",
+            with_lists(&format!(
+                "method=cores within=0 seeds={seeds} {caps} max-changes=1"
+            )),
+            Some(plan("density=60")),
+        ),
+    ]
+}
+
+#[test]
+fn an_explanation_takes_few_reads_whatever_the_size_and_the_policies() {
+    let (mut capped, mut deferred) = (0, 0);
+    for sites in [16, 512] {
+        let bank = bank(sites);
+        for (name, options, then) in plans(sites) {
+            bank.refresh(name, &options, false);
+            if let Some(then) = then {
+                bank.refresh(name, &then, false);
+            }
+            for site in (0..sites).step_by(sites / 16) {
+                for page in 0..PAGES + 2 {
+                    let answer = bank.bank.explain(&url(site, page), name).unwrap();
+                    let (reads, why) = (answer.cost.reads, &answer.why);
+                    let lists = options.pin.iter().count() + options.exclude.iter().count();
+                    assert!(
+                        reads <= 20 + lists as u64,
+                        "{name}, {sites} sites: {reads} reads: {answer:?}"
+                    );
+                    capped += u64::from(matches!(
+                        answer.policy,
+                        Some(PolicyVerdict::Rejected { .. })
+                    ));
+                    deferred += u64::from(match why {
+                        Why::WebSeed(seed) => seed.deferred,
+                        Why::CoreSeed(seed) => seed.deferred,
+                        _ => false,
+                    });
+                }
+            }
+        }
+        bank.is_sound();
+    }
+    assert!(capped > 0 && deferred > 0, "{capped}, {deferred}");
+}
