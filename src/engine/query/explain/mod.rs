@@ -94,7 +94,8 @@ impl Explainer {
     /// the bank does not contain the page.
     ///
     /// Cost, including opening: at most 20 point reads and well below 1 MB, independently of the size of
-    /// the bank. With policies also one for each of their lists, with its lines.
+    /// the bank; 24 with limits by site or domain. With policies also one for each of their lists, with its
+    /// lines, and a binary search among the seeds if `max-changes` keeps a seed of a core off the list.
     pub fn page(&self, url: &str) -> Result<Explanation, EngineError> {
         let context = &self.context;
         let before = context.cost();
