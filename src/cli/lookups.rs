@@ -196,7 +196,7 @@ pub(super) fn page(args: &PageArgs, session: &Session) -> Result<Outcome, CliErr
             offset: args.from.unwrap_or(0),
             limit: limit.unwrap_or(100),
         };
-        let answer = bank.linked(&args.url, &request)?;
+        let answer = of_address(&bank, &args.url, session, |url| bank.linked(url, &request))?;
         format.print(&answer, |answer| {
             readable(&linked_pages(answer).to_string()).into_owned()
         })?;

@@ -122,7 +122,9 @@ impl Caps {
         let mut full = Vec::new();
         for (site, rank) in seeds.zip(1..) {
             caps.count(store, site)?;
-            if policy.max_per_site == caps.of_sites.get(&site).copied() {
+            // Without a limit, there is no count.
+            let of_site = caps.of_sites.get(&site).copied();
+            if of_site.is_some() && of_site == policy.max_per_site {
                 full.push((store.need(&tables::SITES, &site)?.name, rank));
             }
             if let Some(max) = policy.max_per_domain {

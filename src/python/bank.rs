@@ -142,7 +142,7 @@ impl Bank {
         self.0.answer(py, |bank| bank.undo(wait, memory))
     }
 
-    /// Forgets the last refused batch, which changed nothing. Returns it, or None if there is none.
+    /// Removes the record of the last refused batch and returns it, or None if no batch was refused.
     #[pyo3(signature = (*, wait = false))]
     fn dismiss_refused<'py>(&self, py: Python<'py>, wait: bool) -> PyResult<Bound<'py, PyAny>> {
         self.0.answer(py, |bank| bank.dismiss_refused(wait))

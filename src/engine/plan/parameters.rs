@@ -279,8 +279,8 @@ parameters! {
         /// the limit.
         max_per_domain: Limit = value("N|none");
         /// Pages that are never seeds: a file with one site (`.example.org` includes subdomains), URL
-        /// prefix, shape (`*.pdf`) or expression (`re:...`) per line, or one of these; `@media` stands for
-        /// documents, images and archives, `@traps` for paths that repeat themselves; `none` removes the list.
+        /// prefix, shape (`*.pdf`) or expression (`re:...`) per line, or a single such line; `@media` for
+        /// documents, images and archives; `@traps` for paths that repeat themselves; `none` removes the list.
         exclude: List = value("FILE|LINE");
         /// The only pages that can be seeds, as for `exclude`.
         only: List = value("FILE|LINE");

@@ -102,11 +102,11 @@ pub(crate) fn refresh(
             if let Some((judged, reader)) = judged.zip(reader) {
                 stored(&report);
                 drop((outcome, limited_list));
-                match judge(&reader, &judged, watch) {
-                    Ok(verdict) => store_verdict(bank, verdict, &mut report, watch)?,
+                let verdict = judge(&reader, &judged, watch);
+                match verdict.and_then(|of| store_verdict(bank, of, &mut report, watch)) {
                     // The list is stored.
                     Err(EngineError::Interrupted(_)) => report.is_unjudged = true,
-                    Err(e) => return Err(e),
+                    result => result?,
                 }
             }
             return Ok(report);
@@ -121,13 +121,13 @@ fn store_verdict(
     report: &mut RefreshReport,
     watch: &dyn Watch,
 ) -> Result<()> {
-    report.view.parameters.judged.clone_from(&verdict);
-    report.verdict = verdict;
-    if report.verdict.is_none() {
+    let Some(verdict) = verdict else {
         return Ok(());
-    }
-    let (plan, refresh) = (&report.view.plan, report.view.refresh);
+    };
     let writer = bank.open_writer(true, watch)?;
+    report.view.parameters.judged = Some(verdict.clone());
+    report.verdict = Some(verdict);
+    let (plan, refresh) = (&report.view.plan, report.view.refresh);
     let record = writer.get(&tables::PLANS, plan)?;
     if let Some(mut record) = record.filter(|record| record.last_refresh == refresh) {
         let mut changes = Changes::new(&writer.spill_folder(), 1 << 20);

@@ -250,7 +250,9 @@ impl<'a> Evaluator<'a> {
         watch: &dyn Watch,
     ) -> Result<Self, EngineError> {
         self.is_for_verdict = true;
-        self.harmonic = Some(self.harmonic_of(&self.full_web, rng_seed, watch)?);
+        let web = &self.full_web;
+        let (to, from) = (&web.successors, &web.predecessors);
+        self.harmonic = Some(harmonic(to, from, self.sources, rng_seed, watch)?);
         Ok(self)
     }
 
@@ -265,18 +267,11 @@ impl<'a> Evaluator<'a> {
         match &self.harmonic {
             _ if !contenders.iter().any(Contender::needs_harmonic) => Ok(Harmonic::default()),
             Some(of_all) => Ok(of_all.of_pages(&remaining.pages)),
-            None => self.harmonic_of(remaining, rng_seed, watch),
+            None => {
+                let (to, from) = (&remaining.successors, &remaining.predecessors);
+                Ok(harmonic(to, from, self.sources, rng_seed, watch)?)
+            }
         }
-    }
-
-    fn harmonic_of(
-        &self,
-        web: &HeldOutWeb<'_>,
-        rng_seed: u64,
-        watch: &dyn Watch,
-    ) -> Result<Harmonic, EngineError> {
-        let links = (&web.successors, &web.predecessors);
-        Ok(harmonic(links.0, links.1, self.sources, rng_seed, watch)?)
     }
 
     /// Evaluates the lists with a random tenth of the `crawled` pages held out, at least one. `stream` is the name of the

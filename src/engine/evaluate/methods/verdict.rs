@@ -264,8 +264,8 @@ const MIN_SOURCES: usize = 64;
 /// choice of settings. Otherwise they are those of [`evaluate_list`](super::evaluate_list). Policies apply to the lists of
 /// plans over the web, without the limit on changes, and not to the baselines.
 ///
-/// Cost: the whole graph is loaded, and PageRanks and harmonic centralities are measured once for each
-/// draw. Memory: that of a plan over the web, twice, and again for each further draw at a time.
+/// Cost: the whole graph is loaded, harmonic centralities are measured once, and PageRanks once for each draw.
+/// Memory: that of a plan over the web, twice, and again for each further draw at a time.
 pub(crate) fn judge(
     store: &Store,
     judged: &Judged,

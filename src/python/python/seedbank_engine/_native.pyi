@@ -114,7 +114,7 @@ class Bank:
         """Takes the last batch back."""
 
     def dismiss_refused(self, *, wait: bool = False) -> answers.RefusedBatch | None:
-        """Forgets the last refused batch, which changed nothing. Returns it, or None if there is none."""
+        """Removes the record of the last refused batch and returns it, or None if no batch was refused."""
 
     @overload
     def refresh(

@@ -4430,8 +4430,8 @@ class PlanParameters(TypedDict, total=False):
     a digest count each. Default: each; once for a new plan with a budget and goal coverage or discovery."""
     exclude: str | PathLike[str] | Iterable[str] | None
     """Pages that are never seeds: a file with one site (`.example.org` includes subdomains), URL prefix, shape
-    (`*.pdf`) or expression (`re:...`) per line, or one of these; `@media` stands for documents, images and
-    archives, `@traps` for paths that repeat themselves; `none` removes the list."""
+    (`*.pdf`) or expression (`re:...`) per line, or a single such line; `@media` for documents, images and
+    archives; `@traps` for paths that repeat themselves; `none` removes the list."""
     exclude_from_graph: str | PathLike[str] | Iterable[str] | None
     """Pages excluded from the graph, and so from being seeds, as for `exclude`."""
     fetch_cost: float | None
