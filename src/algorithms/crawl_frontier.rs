@@ -11,20 +11,69 @@ use crate::crawl_limits::{CrawlLimits, Enter};
 
 /// A page that a crawl has found, in the order of fetching.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Found {
+pub struct Found<P = u32> {
     /// The number of links from a seed.
     pub depth: u32,
-    /// The place of a seed in its list; of other pages, the number in URL order.
-    pub place: u32,
+    /// The place of a seed in its list; of other pages, the place in URL order.
+    pub place: P,
     /// The page.
     pub page: u32,
 }
 
+/// The site of a page that a crawl has found.
+#[derive(Clone, Copy, Debug)]
+pub struct FoundSite {
+    /// The number of the site, from 0.
+    pub number: u32,
+    /// Whether the site has crawled pages.
+    pub has_crawled: bool,
+}
+
+/// The sites of numbered pages.
+#[derive(Clone, Debug, Default)]
+pub struct FoundSites<'a> {
+    of_page: &'a [u32],
+    /// By site.
+    has_crawled: Vec<bool>,
+}
+
+impl<'a> FoundSites<'a> {
+    /// Creates the sites, given the site of each page and whether each page is crawled.
+    #[must_use]
+    pub fn new(of_page: &'a [u32], is_crawled: impl Fn(usize) -> bool) -> Self {
+        let count = of_page.iter().max().map_or(0, |&last| last as usize + 1);
+        let mut has_crawled = vec![false; count];
+        for (page, site) in of_page.iter().enumerate() {
+            has_crawled[*site as usize] |= is_crawled(page);
+        }
+        Self {
+            of_page,
+            has_crawled,
+        }
+    }
+
+    /// Returns the number of the site of a page.
+    #[must_use]
+    pub fn number(&self, page: u32) -> u32 {
+        self.of_page[page as usize]
+    }
+
+    /// Returns the site of a page.
+    #[must_use]
+    pub fn site(&self, page: u32) -> FoundSite {
+        let number = self.number(page);
+        FoundSite {
+            number,
+            has_crawled: self.has_crawled[number as usize],
+        }
+    }
+}
+
 /// The pages that a crawl has found and not fetched. It can be used for one crawl after another.
 ///
-/// Memory: 12 bytes for each page; if the crawl depends on sites, up to 60 for each site.
+/// Memory: 8 bytes and a place for each page; if the crawl depends on sites, up to 60 for each site up to the last one found.
 #[derive(Clone, Debug, Default)]
-pub struct CrawlFrontier {
+pub struct CrawlFrontier<P = u32> {
     limits: CrawlLimits,
     /// The largest number of pages of a site.
     per_site: Option<u64>,
@@ -35,20 +84,20 @@ pub struct CrawlFrontier {
     /// The number of fetched pages, by site.
     counts: Vec<u64>,
     /// The pages of the next depth, without rounds.
-    next: Vec<Found>,
+    next: Vec<Found<P>>,
     /// The pages of each site.
-    queues: Vec<BinaryHeap<Reverse<Found>>>,
+    queues: Vec<BinaryHeap<Reverse<Found<P>>>>,
     /// The first page of each site that has any, with the site.
-    heads: BTreeSet<(Found, u32)>,
+    heads: BTreeSet<(Found<P>, u32)>,
     /// By site: the last round with a page, and the number of its pages.
     in_round: Vec<(u64, u64)>,
     /// Whether the crawl enters a site, by site; empty if it enters all.
     entered: Vec<bool>,
 }
 
-impl CrawlFrontier {
-    /// Begins a crawl of `fetches` pages. `sites` says of each site that its pages may be on whether it has crawled pages.
-    pub fn begin(&mut self, limits: &CrawlLimits, fetches: u64, sites: &[bool]) {
+impl<P: Clone + Ord> CrawlFrontier<P> {
+    /// Begins a crawl of `fetches` pages.
+    pub fn begin(&mut self, limits: &CrawlLimits, fetches: u64) {
         self.limits = *limits;
         self.per_site = limits.per_site.map(|limit| limit.of(fetches));
         self.round = limits.has_rounds().then(|| {
@@ -59,37 +108,30 @@ impl CrawlFrontier {
             )
         });
         self.rounds = limits.rounds.map_or(u64::MAX, |limit| limit.of(fetches));
+        // No round has the number that sites without pages have.
+        self.rounds = self.rounds.min(u64::MAX - 1);
         self.counts.clear();
-        if limits.needs_sites() {
-            self.counts.resize(sites.len(), 0);
-        }
         self.next.clear();
         self.heads.clear();
         self.queues.clear();
         self.in_round.clear();
-        if self.round.is_some() {
-            self.queues.resize_with(sites.len(), BinaryHeap::new);
-            // No round has this number.
-            self.in_round.resize(sites.len(), (u64::MAX, 0));
-            self.rounds = self.rounds.min(u64::MAX - 1);
-        }
         self.entered.clear();
-        match limits.enter {
-            Enter::All => {}
-            Enter::Seeds => self.entered.resize(sites.len(), false),
-            Enter::Crawled => self.entered.extend(sites),
-        }
     }
 
-    /// Returns what [`begin`](Self::begin) takes, for the sites of pages and whether each page is crawled.
-    #[must_use]
-    pub fn crawled_sites(sites: &[u32], is_crawled: impl Fn(usize) -> bool) -> Vec<bool> {
-        let count = sites.iter().max().map_or(0, |&last| last as usize + 1);
-        let mut crawled = vec![false; count];
-        for (page, site) in sites.iter().enumerate() {
-            crawled[*site as usize] |= is_crawled(page);
+    /// Makes room for the counts of a site.
+    fn reserve(&mut self, site: u32) {
+        let sites = site as usize + 1;
+        if sites <= self.counts.len() {
+            return;
         }
-        crawled
+        self.counts.resize(sites, 0);
+        if self.round.is_some() {
+            self.queues.resize_with(sites, BinaryHeap::new);
+            self.in_round.resize(sites, (u64::MAX, 0));
+        }
+        if self.limits.enter != Enter::All {
+            self.entered.resize(sites, false);
+        }
     }
 
     /// Returns whether the crawl has rounds.
@@ -104,13 +146,19 @@ impl CrawlFrontier {
     }
 
     /// Adds a page that was not found before; seeds first. `site` is called if the crawl depends on sites.
-    pub fn add(&mut self, found: Found, site: impl FnOnce() -> u32) {
+    pub fn add(&mut self, found: Found<P>, site: impl FnOnce() -> FoundSite) {
         if !self.limits.reach(found.depth) {
             return;
         }
-        let site = if self.limits.needs_sites() { site() } else { 0 };
-        if let Some(is_entered) = self.entered.get_mut(site as usize) {
-            *is_entered |= found.depth == 0;
+        if !self.limits.needs_sites() {
+            self.next.push(found);
+            return;
+        }
+        let site = site();
+        self.reserve(site.number);
+        if let Some(is_entered) = self.entered.get_mut(site.number as usize) {
+            let enters_crawled = self.limits.enter == Enter::Crawled;
+            *is_entered |= found.depth == 0 || (enters_crawled && site.has_crawled);
             if !*is_entered {
                 return;
             }
@@ -119,10 +167,11 @@ impl CrawlFrontier {
             self.next.push(found);
             return;
         }
+        let site = site.number;
         let queue = &mut self.queues[site as usize];
-        let head = queue.peek().map(|head| head.0);
-        queue.push(Reverse(found));
-        if head.is_none_or(|head| found < head) {
+        let head = queue.peek().map(|head| head.0.clone());
+        queue.push(Reverse(found.clone()));
+        if head.as_ref().is_none_or(|head| found < *head) {
             if let Some(head) = head {
                 self.heads.remove(&(head, site));
             }
@@ -134,18 +183,18 @@ impl CrawlFrontier {
     /// crawl.
     ///
     /// Cost: logarithmic for each page.
-    pub fn next_round(&mut self, most: u64, site: impl Fn(u32) -> u32) -> Vec<Found> {
+    pub fn next_round(&mut self, most: u64, site: impl Fn(u32) -> u32) -> Vec<Found<P>> {
         let Some((of_site, of_round)) = self.round else {
             return self.next_depth(most, site);
         };
-        let mut taken: Vec<Found> = Vec::new();
+        let mut taken: Vec<Found<P>> = Vec::new();
         if self.rounds == 0 {
             return taken;
         }
         self.rounds -= 1;
         let most = most.min(of_round);
         // The sites that wait for the next round.
-        let mut waiting: Vec<(Found, u32)> = Vec::new();
+        let mut waiting: Vec<(Found<P>, u32)> = Vec::new();
         while (taken.len() as u64) < most {
             let Some((found, site)) = self.heads.pop_first() else {
                 break;
@@ -167,9 +216,9 @@ impl CrawlFrontier {
             *round = self.rounds;
             match queue.peek() {
                 Some(head) if *count < of_site => {
-                    self.heads.insert((head.0, site));
+                    self.heads.insert((head.0.clone(), site));
                 }
-                Some(head) => waiting.push((head.0, site)),
+                Some(head) => waiting.push((head.0.clone(), site)),
                 None => {}
             }
         }
@@ -178,16 +227,21 @@ impl CrawlFrontier {
     }
 
     /// Puts back the last pages of a round, which other pages of the round exclude.
-    pub(crate) fn put_back(&mut self, found: &[Found], site: impl Fn(u32) -> u32) {
+    pub(crate) fn put_back(&mut self, found: &[Found<P>], site: impl Fn(u32) -> u32) {
         for found in found {
-            let site = site(found.page);
-            self.counts[site as usize] -= 1;
-            self.add(*found, || site);
+            let number = site(found.page);
+            self.counts[number as usize] -= 1;
+            // The crawl has entered the site.
+            let has_crawled = true;
+            self.add(found.clone(), || FoundSite {
+                number,
+                has_crawled,
+            });
         }
     }
 
     /// Removes and returns the pages of the next depth.
-    fn next_depth(&mut self, most: u64, site: impl Fn(u32) -> u32) -> Vec<Found> {
+    fn next_depth(&mut self, most: u64, site: impl Fn(u32) -> u32) -> Vec<Found<P>> {
         let mut pages = std::mem::take(&mut self.next);
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         if let Some(limit) = self.per_site {
@@ -217,7 +271,7 @@ mod tests {
         let site = |page: u32| pages[page as usize].1;
         // A frontier is used again.
         for _ in 0..2 {
-            frontier.begin(&limits, 6, &[false; 9]);
+            frontier.begin(&limits, 6);
             // Seeds come first, others in any order.
             let mut order: Vec<u32> = (0..8).rev().collect();
             order.sort_by_key(|&page| pages[page as usize].0 > 0);
@@ -227,7 +281,10 @@ mod tests {
                     place: page,
                     page,
                 };
-                frontier.add(found, || site(page));
+                frontier.add(found, || FoundSite {
+                    number: site(page),
+                    has_crawled: site(page) == 1,
+                });
             }
         }
         let mut all = Vec::new();
@@ -275,20 +332,25 @@ mod tests {
             [vec![3, 2, 4], vec![0, 7]]
         );
         assert_eq!(rounds("enter=seeds", &pages), [vec![3, 0, 1, 5, 6]]);
+        // Site 1 has crawled pages.
+        assert_eq!(rounds("enter=crawled", &pages), [vec![3, 0, 1, 2, 5, 7]]);
     }
 
     #[test]
     fn pages_that_are_put_back_come_first_in_the_next_round() {
         let mut frontier = CrawlFrontier::default();
         let limits: CrawlLimits = "sites-at-once=3,per-site=1".parse().unwrap();
-        frontier.begin(&limits, 9, &[false; 3]);
+        frontier.begin(&limits, 9);
         for page in 0..3 {
             let found = Found {
                 depth: 0,
                 place: page,
                 page,
             };
-            frontier.add(found, || page);
+            frontier.add(found, || FoundSite {
+                number: page,
+                has_crawled: false,
+            });
         }
         let round = frontier.next_round(9, |page| page);
         frontier.put_back(&round[1..], |page| page);

@@ -228,6 +228,16 @@ impl CrawlLimits {
         bits % (100 * PERCENT) < self.fail
     }
 
+    /// Returns whether the fetch of a page fails, given its URL. They are others than by number.
+    #[must_use]
+    pub fn fails_at(&self, url: &str) -> bool {
+        if self.fail == 0 {
+            return false;
+        }
+        let [a, b, c, d, ..] = *blake3::hash(url.as_bytes()).as_bytes();
+        self.fails(u32::from_le_bytes([a, b, c, d]))
+    }
+
     /// Returns the limits that differ from the default: their names and values.
     fn parts(&self) -> Vec<(&'static str, String)> {
         let amount = |amount: Amount| match amount {

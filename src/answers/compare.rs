@@ -94,6 +94,7 @@ pub fn crawl_table(found: &ListComparison) -> Table {
         .number("fetches", "fetches", |(fetches, ..)| fetches)
         .number("pages", "pages", |(.., crawl)| crawl.pages)
         .number("crawled", "crawled", |(.., crawl)| crawl.crawled)
+        .number("contents", "different", |(.., crawl)| crawl.contents)
         .number("sites", "sites", |(.., crawl)| crawl.sites)
         .number("clicks", "clicks", |(.., crawl)| crawl.clicks)
         .optional("depth", "depth", |(.., crawl)| crawl.depth)

@@ -32,8 +32,8 @@ pub use explain::{
 };
 pub use facts::{Facts, Line, Part};
 pub use phrases::{
-    SummaryLine, cause_text, change_reason, dated_verdict, failed_fetches, failing_pages,
-    fetch_origin, kind_name, mirrored_hosts, page_yield, proof, provenance, refusal,
+    SummaryLine, cause_text, change_reason, crawl_note, dated_verdict, failed_fetches,
+    failing_pages, fetch_origin, kind_name, mirrored_hosts, page_yield, proof, provenance, refusal,
     repeated_content, reuse, site_limit_flag, state_name, times_with_error, verdict_advice,
     verdict_figures, verdict_ratio, verdict_sentence, without_new_pages, write_policy,
     write_shortage, write_stars,

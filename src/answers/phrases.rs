@@ -359,6 +359,16 @@ pub fn write_shortage(text: &mut String, short: Shortage, found: u32) {
 ///
 /// ```text
 /// from this list a crawl of 5,000 fetches finds 3,723 different pages; the best simple list, net-out-degree, finds 2,464
+/// Returns a note on the crawls that a figure is of, in brackets after a space; empty for a breadth-first crawl without limits.
+#[must_use]
+pub fn crawl_note(crawl: Crawls) -> String {
+    match crawl {
+        Crawls::One(CrawlLimits::NONE) => String::new(),
+        Crawls::One(limits) => format!(" ({limits})"),
+        Crawls::Panel => format!(" (mean of {} crawlers)", Crawls::PANEL.len()),
+    }
+}
+
 /// ```
 #[must_use]
 pub fn verdict_sentence(verdict: &HeldOutVerdict) -> String {
@@ -377,11 +387,7 @@ pub fn verdict_sentence(verdict: &HeldOutVerdict) -> String {
         Measure::Crawled | Measure::Contents if verdict.whole_after.is_some() => " that are due",
         _ => "",
     };
-    let crawl = match verdict.crawl {
-        Crawls::One(CrawlLimits::NONE) => String::new(),
-        Crawls::One(limits) => format!(" ({limits})"),
-        Crawls::Panel => format!(" (mean of {} crawlers)", Crawls::PANEL.len()),
-    };
+    let crawl = crawl_note(verdict.crawl);
     format!(
         "from {} list a crawl of {}{crawl} {verb} {}{unit}{due}; the best simple list, {}, {verb} {}",
         if verdict.is_of_this_list() {

@@ -11,11 +11,12 @@ use super::url_list;
 use super::values::{Format, FormatArgs, WhichArgs, integer, listed};
 
 use seedbank::answers::{
-    SummaryLine, crawl_table, line_relation, line_state, list_states, rejected_lines,
+    SummaryLine, crawl_note, crawl_table, line_relation, line_state, list_states, rejected_lines,
     without_new_pages,
 };
 use seedbank::display::{counted, escape_controls, readable};
 use seedbank::engine::EngineError;
+use seedbank::engine::plan::Crawls;
 use seedbank::engine::query::{
     Cause, Change, CompareRequest, CrawlComparison, DiffRequest, DiffSide, DiffSummary,
     ListComparison, ListedLine, SeedChange,
@@ -306,6 +307,9 @@ pub(super) struct CompareArgs {
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1000,5000",
         value_parser = integer::<u64>(1..=CompareRequest::MOST_FETCHES))]
     fetches: Vec<u64>,
+    /// Crawls from both lists, as for `refresh` [default: those of the plan]
+    #[arg(long, value_name = "LIMITS")]
+    crawl: Option<Crawls>,
     #[command(flatten)]
     format: FormatArgs,
 }
@@ -313,6 +317,7 @@ pub(super) struct CompareArgs {
 pub(super) fn compare(args: CompareArgs, session: &Session) -> Result<Outcome, CliError> {
     let mut request = CompareRequest::new(args.which.into());
     request.fetches = args.fetches;
+    request.crawl = args.crawl;
     let found = session.run(|watch| -> Result<ListComparison, CliError> {
         let list = url_list::read(&args.list, watch)?;
         Ok(session
@@ -325,6 +330,10 @@ pub(super) fn compare(args: CompareArgs, session: &Session) -> Result<Outcome, C
         Format::Text => {
             let mut out = Output::new();
             out.text(&readable(&list_counts(&found)))?;
+            let note = crawl_note(found.crawl);
+            if !note.is_empty() {
+                out.line(&format!("crawls{note}"))?;
+            }
             out.text(&crawl_table(&found).aligned())?;
             for crawls in &found.crawls {
                 if let Some(note) = fewer_from_all(crawls) {
@@ -421,7 +430,7 @@ mod tests {
     #[test]
     fn fewer_pages_from_more_seeds_are_explained() {
         let result = |starts: u64, crawled: u64, depth: u32| {
-            json!({"starts": starts, "pages": 1000, "crawled": crawled, "sites": 9, "clicks": 0,
+            json!({"starts": starts, "pages": 1000, "crawled": crawled, "contents": crawled, "sites": 9, "clicks": 0,
                 "clicked_pages": 0, "spam": 0, "depth": depth})
         };
         let with = |all: Value| -> CrawlComparison {

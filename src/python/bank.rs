@@ -305,7 +305,7 @@ impl Bank {
     }
 
     /// A list of start pages beside the seeds of a refresh.
-    #[pyo3(signature = (urls, plan = None, *, refresh = None, fetches = vec![1_000, 5_000]))]
+    #[pyo3(signature = (urls, plan = None, *, refresh = None, fetches = vec![1_000, 5_000], crawl = None))]
     fn compare<'py>(
         &self,
         py: Python<'py>,
@@ -313,9 +313,11 @@ impl Bank {
         plan: Option<String>,
         refresh: Option<u32>,
         fetches: Vec<u64>,
+        crawl: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let request = CompareRequest {
             fetches,
+            crawl: crawl.map(|text| arguments::crawl(py, text)).transpose()?,
             ..CompareRequest::new(which(plan, refresh))
         };
         let list = arguments::url_list("urls", urls)?;

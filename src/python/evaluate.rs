@@ -76,12 +76,13 @@ impl Evaluate {
     }
 
     /// Compares crawls of a number of pages from several lists of URLs.
-    #[pyo3(signature = (lists, *, pages))]
+    #[pyo3(signature = (lists, *, pages, crawl = None))]
     fn budget<'py>(
         &self,
         py: Python<'py>,
         lists: &Bound<'py, PyDict>,
         pages: u64,
+        crawl: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let list = |(name, urls): (Bound<'py, PyAny>, Bound<'py, PyAny>)| {
             let list = arguments::url_list(&name.extract::<String>()?, &urls)?;
@@ -90,7 +91,12 @@ impl Evaluate {
             Ok::<_, PyErr>(SeedList::Urls { name, urls })
         };
         let lists = lists.iter().map(list).collect::<PyResult<Vec<_>>>()?;
-        let request = BudgetRequest { lists, pages };
+        let crawl = crawl.map(|text| arguments::crawl(py, text)).transpose()?;
+        let request = BudgetRequest {
+            lists,
+            pages,
+            crawl,
+        };
         self.handle
             .answer(py, |bank| bank.evaluate_budget(&request))
     }

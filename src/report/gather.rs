@@ -242,6 +242,7 @@ impl Bank {
             let budget = BudgetRequest {
                 lists: lists(&report.refresh, stored),
                 pages: (web / BUDGET_DIVISOR).max(100),
+                crawl: None,
             };
             report.budget = or_left_out(report, self.evaluate_budget(&budget))?;
         }

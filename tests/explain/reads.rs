@@ -85,11 +85,9 @@ fn an_explanation_takes_few_reads_whatever_the_size_and_the_policies() {
                     let (reads, why) = (answer.cost.reads, &answer.why);
                     let lists = options.pin.iter().count() + options.exclude.iter().count();
                     // Policies are explained by the places of seeds on the list, and by full caps.
-                    let most = if options.max_per_site.is_some() {
-                        24
-                    } else {
-                        20
-                    };
+                    let is_capped =
+                        options.max_per_site.is_some() || options.max_per_domain.is_some();
+                    let most = if is_capped { 24 } else { 20 };
                     assert!(
                         reads <= most + lists as u64,
                         "{name}, {sites} sites: {reads} reads: {answer:?}"

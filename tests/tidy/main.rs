@@ -62,9 +62,9 @@ fn fail_on(what: &str, found: &[String]) {
 /// The most lines of Rust: in all, in `src` without tests, and of tests. A change that needs more removes others, or raises a
 /// number here and says in its message which figure pays for it.
 const MOST_LINES: [(&str, usize); 3] = [
-    ("in all", 240_019),
-    ("in src without tests", 162_538),
-    ("of tests", 77_481),
+    ("in all", 240_341),
+    ("in src without tests", 162_823),
+    ("of tests", 77_518),
 ];
 
 /// Returns the lines of a source file that are not tests, and those that are: a file named `tests.rs` or `*_tests.rs`, what

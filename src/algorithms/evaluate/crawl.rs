@@ -1,4 +1,4 @@
-//! Breadth-first crawls: totals by depth, or within a budget.
+//! Breadth-first crawls: totals by depth.
 
 use super::forward_graph::{ForwardGraph, Search};
 use crate::watch::{Interrupted, Watch};
@@ -120,57 +120,6 @@ pub fn reached(
         }
     }
     Ok(found)
-}
-
-/// The result of a crawl within a budget.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct BudgetCrawl {
-    /// The totals over the pages.
-    pub tally: Tally,
-    /// The greatest depth of a page; `None` without pages.
-    pub depth: Option<u32>,
-}
-
-/// Crawls at most `budget` pages: the seeds in the order of their list, then depth by depth. If a depth
-/// exceeds the budget, `first` chooses its pages.
-///
-/// `seeds` must be distinct.
-pub fn crawl_within_budget<E: From<Interrupted>>(
-    web: &ForwardGraph,
-    worth: &[PageWorth],
-    seeds: &[u32],
-    budget: u64,
-    watch: &dyn Watch,
-    first: impl FnOnce(&[u32], usize) -> Result<Vec<u32>, E>,
-) -> Result<BudgetCrawl, E> {
-    let mut spent = BudgetCrawl::default();
-    let room =
-        |spent: &BudgetCrawl| usize::try_from(budget - spent.tally.pages).unwrap_or(usize::MAX);
-    let fitting = &seeds[..seeds.len().min(room(&spent))];
-    let mut search = Search::new(web);
-    search.start(fitting);
-    if fitting.is_empty() {
-        return Ok(spent);
-    }
-    spent.tally.count(search.level(), worth);
-    let mut depth = 0;
-    spent.depth = Some(depth);
-    while room(&spent) > 0 && fitting.len() == seeds.len() {
-        watch.proceed()?;
-        if !search.deepen() {
-            break;
-        }
-        depth += 1;
-        spent.depth = Some(depth);
-        if search.level().len() > room(&spent) {
-            let mut fitting = first(search.level(), room(&spent))?;
-            fitting.sort_unstable();
-            spent.tally.count(&fitting, worth);
-            break;
-        }
-        spent.tally.count(search.level(), worth);
-    }
-    Ok(spent)
 }
 
 #[cfg(test)]

@@ -47,28 +47,3 @@ fn pages_are_reached_at_their_distance() {
     let near = reached(&web, &[0], &[6, 1], 1, &Unwatched).unwrap();
     assert_eq!(near, [None, Some(1)]);
 }
-
-#[test]
-fn a_budget_ends_inside_a_depth() {
-    let (web, worth) = tree();
-    let last = |level: &[u32], count: usize| -> Result<Vec<u32>, Interrupted> {
-        let mut level = level.to_vec();
-        level.sort_unstable();
-        level.reverse();
-        level.truncate(count);
-        Ok(level)
-    };
-    let of = |seeds: &[u32], budget| {
-        let spent = crawl_within_budget(&web, &worth, seeds, budget, &Unwatched, last).unwrap();
-        (spent.tally.pages, spent.tally.pagerank, spent.depth)
-    };
-    assert_eq!(of(&[0], 100), (7, 21.0, Some(2)));
-    assert_eq!(of(&[0], 3), (3, 3.0, Some(1)));
-    // Two of 3, 4, 5 and 6: the last ones.
-    assert_eq!(of(&[0], 5), (5, 14.0, Some(2)));
-    // Of the seeds, the first of the list.
-    assert_eq!(of(&[7, 2, 0], 2), (2, 9.0, Some(0)));
-    assert_eq!(of(&[7, 2, 0], 0), (0, 0.0, None));
-    assert_eq!(of(&[], 5), (0, 0.0, None));
-    assert_eq!(of(&[7], 5), (1, 7.0, Some(0)));
-}

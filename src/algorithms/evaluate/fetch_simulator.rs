@@ -1,15 +1,14 @@
 //! Simulated crawls from seed lists, with totals for several budgets of fetches.
 //!
-//! A crawl fetches pages in the order of a [`CrawlFrontier`]. Without rounds, that is the order of
-//! [`crawl_within_budget`](super::crawl::crawl_within_budget), so the first N pages are those of a crawl with a budget of N, and
-//! one crawl serves all budgets. Limits that are parts of all fetches are those of the greatest budget.
+//! A crawl fetches pages in the order of a [`CrawlFrontier`]. Without limits that are parts of all fetches, the first N pages
+//! are those of a crawl with a budget of N, so one crawl serves all budgets. Such limits are those of the greatest budget.
 //!
 //! Fetches are counted in two ways, since neither the links nor the value of an uncrawled page are known. If
 //! uncrawled pages count, a list near the frontier looks worse than it is; if they do not, lists are compared
 //! by known pages alone.
 
 use crate::cover::Due;
-use crate::crawl_frontier::{CrawlFrontier, Found};
+use crate::crawl_frontier::{CrawlFrontier, Found, FoundSites};
 use crate::crawl_limits::CrawlLimits;
 use crate::graph::Csr;
 
@@ -83,8 +82,7 @@ pub struct FetchSimulator<'a> {
     met_in: Vec<u32>,
     discovered_in: Vec<u32>,
     content_in: Vec<u32>,
-    /// By site: whether it has crawled pages.
-    crawled_sites: Vec<bool>,
+    sites: FoundSites<'a>,
     frontier: CrawlFrontier,
     run: u32,
 }
@@ -110,7 +108,7 @@ impl<'a> FetchSimulator<'a> {
             met_in: vec![0; input.successors.len()],
             discovered_in: Vec::new(),
             content_in: vec![0; input.contents.of_page.len()],
-            crawled_sites: CrawlFrontier::crawled_sites(input.sites, |page| input.crawled[page]),
+            sites: FoundSites::new(input.sites, |page| input.crawled[page]),
             frontier: CrawlFrontier::default(),
             run: 0,
         }
@@ -131,7 +129,20 @@ impl<'a> FetchSimulator<'a> {
         budgets: &[u64],
         before: KnownBefore<'_>,
     ) -> Vec<Gathered> {
-        self.crawl_counting(seeds, budgets, before, |_| true)
+        self.crawl_counting(seeds, budgets, before, |_| true, |_| ())
+    }
+
+    /// Crawls within one budget as [`crawl_all`](Self::crawl_all) does, and calls `fetched` with each page whose fetch does not
+    /// fail, in the order of fetching.
+    pub fn crawl_each(
+        &mut self,
+        seeds: &[u32],
+        budget: u64,
+        fetched: impl FnMut(&Found),
+    ) -> Gathered {
+        let before = KnownBefore::default();
+        let found = self.crawl_counting(seeds, &[budget], before, |_| true, fetched);
+        found.into_iter().next().unwrap_or_default()
     }
 
     /// Crawls as [`crawl_all`](Self::crawl_all) does, and once more as if there were no other pages than crawled ones.
@@ -145,7 +156,8 @@ impl<'a> FetchSimulator<'a> {
     ) -> Vec<FetchedWithin> {
         let all = self.crawl_all(seeds, budgets, before);
         let crawled = self.input.crawled;
-        let of_crawled = self.crawl_counting(seeds, budgets, before, |page| crawled[page as usize]);
+        let is_crawled = |page: u32| crawled[page as usize];
+        let of_crawled = self.crawl_counting(seeds, budgets, before, is_crawled, |_| ());
         all.into_iter()
             .zip(of_crawled)
             .map(|(all, of_crawled)| FetchedWithin { all, of_crawled })
@@ -159,13 +171,14 @@ impl<'a> FetchSimulator<'a> {
         budgets: &[u64],
         before: KnownBefore<'_>,
         counts: impl Fn(u32) -> bool,
+        mut fetched: impl FnMut(&Found),
     ) -> Vec<Gathered> {
         let Self {
             input,
             met_in,
             discovered_in,
             content_in,
-            crawled_sites,
+            sites,
             frontier,
             run,
         } = self;
@@ -180,8 +193,7 @@ impl<'a> FetchSimulator<'a> {
             discovered_in.resize(met_in.len(), 0);
         }
         let most = budgets.last().copied().unwrap_or(0);
-        frontier.begin(&input.limits, most, crawled_sites);
-        let site = |page: u32| input.sites[page as usize];
+        frontier.begin(&input.limits, most);
         let holds = |marks: &[bool], page: u32| marks.get(page as usize).copied().unwrap_or(false);
         let mut discover = |page: u32| {
             let is_unseen = holds(before.unseen, page);
@@ -201,11 +213,11 @@ impl<'a> FetchSimulator<'a> {
         for (place, &page) in (0..).zip(seeds) {
             if is_first(page) && counts(page) {
                 let depth = 0;
-                frontier.add(Found { depth, place, page }, || site(page));
+                frontier.add(Found { depth, place, page }, || sites.site(page));
             }
         }
         while now.pages < most {
-            let mut round = frontier.next_round(most - now.pages, site);
+            let mut round = frontier.next_round(most - now.pages, |page| sites.number(page));
             if round.is_empty() {
                 break;
             }
@@ -214,6 +226,7 @@ impl<'a> FetchSimulator<'a> {
                 now.pages += 1;
                 let has_failed = input.limits.fails(page);
                 if !has_failed {
+                    fetched(of);
                     let part = input.due.get(at).map_or(1.0, |due| due.fraction());
                     let count = |counts: bool| if counts { part } else { 0.0 };
                     now.crawled += count(input.crawled[at]);
@@ -243,7 +256,7 @@ impl<'a> FetchSimulator<'a> {
                 for &page in input.successors.list(of.page) {
                     if is_first(page) && counts(page) {
                         let (depth, place) = (of.depth + 1, page);
-                        frontier.add(Found { depth, place, page }, || site(page));
+                        frontier.add(Found { depth, place, page }, || sites.site(page));
                     }
                 }
             }

@@ -26,6 +26,28 @@ pub fn geometric_mean(numbers: &[f64], one: f64) -> f64 {
     }
 }
 
+/// Returns the geometric mean of counts, computed after adding 1 to each and rounded; a single count itself.
+#[must_use]
+pub fn mean_count(counts: &[u64]) -> u64 {
+    if let [single] = counts {
+        return *single;
+    }
+    let numbers: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
+    nearest_count(geometric_mean(&numbers, 1.0))
+}
+
+/// Returns the integer nearest to a number that is not negative, halves upwards.
+#[must_use]
+pub fn nearest_count(number: f64) -> u64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "numbers out of range saturate"
+    )]
+    let nearest = number.round() as u64;
+    nearest
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

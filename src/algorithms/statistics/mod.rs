@@ -7,5 +7,5 @@ mod power_law;
 
 pub use draw::{draw, draw_below};
 pub use estimate::Estimate;
-pub use geometric_mean::geometric_mean;
+pub use geometric_mean::{geometric_mean, mean_count, nearest_count};
 pub use power_law::{PowerLaw, fit_power_law};

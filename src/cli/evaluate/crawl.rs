@@ -14,13 +14,14 @@ use super::output::{
 use crate::cli::failure::CliError;
 use crate::cli::session::{Outcome, Session};
 use crate::cli::values::{WhichArgs, integer};
-use seedbank::answers::Table;
+use seedbank::answers::{Table, crawl_note};
 use seedbank::display::counted;
 use seedbank::engine::Which;
 use seedbank::engine::evaluate::{
     BudgetEvaluation, BudgetRequest, ComparedWith, Convergence, CrawlEvaluation, CrawlRequest,
     SeedList,
 };
+use seedbank::engine::plan::Crawls;
 use seedbank::engine::refresh::RefreshId;
 
 const CRAWL_EXAMPLES: &str = "\
@@ -245,10 +246,9 @@ Examples:
 
 /// Simulate a crawl of N pages from each of several lists and compare the results
 ///
-/// Crawls are breadth-first. If a depth does not fit into the budget, its first pages in URL order are
-/// crawled; if a list does not fit, its first seeds are. --plan, --refresh and --seeds-file can be
-/// repeated; the output lists plans first, then refreshes, then files. Without any of them, the list is
-/// that of plan `default`.
+/// Figures of several crawls are geometric means. --plan, --refresh and --seeds-file can be repeated; the
+/// output lists plans first, then refreshes, then files. Without any of them, the list is that of plan
+/// `default`.
 #[derive(Debug, Args)]
 #[command(after_help = BUDGET_EXAMPLES)]
 pub(super) struct BudgetArgs {
@@ -256,6 +256,9 @@ pub(super) struct BudgetArgs {
     #[arg(long, value_name = "N", default_value_t = 1000,
         value_parser = integer::<u64>(1..=u64::MAX))]
     pages: u64,
+    /// Crawls from each list, as for `refresh` [default: those of the first plan or refresh, or none]
+    #[arg(long, value_name = "LIMITS")]
+    crawl: Option<Crawls>,
     /// Add the latest seeds of this plan
     #[arg(long, value_name = "NAME")]
     plan: Vec<String>,
@@ -296,6 +299,7 @@ pub(super) fn budget(
     let request = BudgetRequest {
         lists,
         pages: args.pages,
+        crawl: args.crawl,
     };
     let found = session.with_bank(bank, |bank| bank.evaluate_budget(&request))?;
     for row in &found.lists {
@@ -311,8 +315,9 @@ fn budget_text(found: &BudgetEvaluation) -> String {
         text.push_str(&list_lines(&row.list));
     }
     text.push_str(&state_line(&found.state));
-    let limit = counted(found.budget, "page");
-    append_line!(text, "results of crawls of at most {limit}\n");
+    let limit = counted(found.budget, "fetch");
+    let note = crawl_note(found.crawl);
+    append_line!(text, "results of crawls of at most {limit}{note}\n");
     text.push_str(&budget_table(found).aligned());
     text.push('\n');
     for claim in &found.claims {
@@ -333,6 +338,7 @@ fn budget_table(found: &BudgetEvaluation) -> Table {
         .field("budget", |_| found.budget)
         .number("pages", "pages", |row| row.pages)
         .number("crawled", "crawled", |row| row.crawled)
+        .number("contents", "different", |row| row.contents)
         .optional("depth", "depth", |row| row.depth)
         .number("value", "value", |row| row.value)
         .decimals(1)

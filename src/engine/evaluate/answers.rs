@@ -299,9 +299,11 @@ pub struct CoverageShare {
 pub struct BudgetEvaluation {
     /// The evaluated state.
     pub state: StateView,
-    /// Maximum number of crawled pages.
+    /// Maximum number of fetches.
     #[schemars(range(min = 1))]
     pub budget: u64,
+    /// The crawls from each list.
+    pub crawl: Crawls,
     /// Results of the lists, in the order of the request.
     #[schemars(length(min = 1))]
     pub lists: Vec<BudgetRow>,
@@ -309,16 +311,19 @@ pub struct BudgetEvaluation {
     pub claims: Vec<Claim>,
 }
 
-/// Result of one list.
+/// Result of one list. Figures of several crawls are their geometric means, computed after adding 1 to each number except
+/// PageRank; the depth is the greatest.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct BudgetRow {
     /// The list.
     pub list: ListView,
-    /// Pages fetched.
+    /// Fetches, also those that fail.
     pub pages: u64,
-    /// Pages crawled in the bank, among them.
+    /// Fetched pages that are crawled in the bank.
     pub crawled: u64,
+    /// Distinct contents of these.
+    pub contents: u64,
     /// Depth of the deepest page; `null` without pages.
     pub depth: Option<u32>,
     /// Value of the pages that are crawled in the bank.
@@ -580,6 +585,7 @@ impl Default for CoverageRequest {
 ///         SeedList::Urls { name: "today".to_owned(), urls: vec!["http://x.example/".to_owned()] },
 ///     ],
 ///     pages: 10,
+///     crawl: None,
 /// };
 /// let found = bank.evaluate_budget(&request)?;
 /// assert_eq!((found.lists[0].pages, found.lists[1].pages), (3, 1));
@@ -589,8 +595,10 @@ impl Default for CoverageRequest {
 pub struct BudgetRequest {
     /// Lists to compare, at least one.
     pub lists: Vec<SeedList>,
-    /// Maximum number of pages crawled from each list.
+    /// Maximum number of pages fetched from each list.
     pub pages: u64,
+    /// The crawls from each list; `None` for those of the plan of the first list, breadth-first if it has none.
+    pub crawl: Option<Crawls>,
 }
 
 /// The request of `evaluate methods`.

@@ -1,12 +1,15 @@
 //! Results of several lists for the same budget.
 
-use super::answers::{BudgetEvaluation, BudgetRequest, BudgetRow, Claim};
-use super::seed_lists::{CurrentState, Needed, find, resolve};
+use super::answers::{BudgetEvaluation, BudgetRequest, BudgetRow, Claim, ListView, SeedList};
+use super::methods::{ListCrawl, crawl_lists};
+use super::seed_lists::{find, resolve, state};
 
 use crate::engine::error::ExperimentError;
+use crate::engine::plan::Crawls;
 use crate::engine::query::views::Views;
-use crate::engine::{Bank, EngineError};
-use seedbank_algorithms::evaluate::crawl::crawl_within_budget;
+use crate::engine::{Bank, EngineError, PlanOptions};
+use seedbank_algorithms::page::PageId;
+use seedbank_algorithms::statistics::{geometric_mean, mean_count};
 use seedbank_algorithms::watch::Watch;
 
 /// See [`Bank::evaluate_budget`].
@@ -15,58 +18,73 @@ pub(super) fn run(
     request: &BudgetRequest,
     watch: &dyn Watch,
 ) -> Result<BudgetEvaluation, EngineError> {
-    if request.lists.is_empty() || request.pages == 0 {
+    let Some(first) = request.lists.first().filter(|_| request.pages > 0) else {
         return Err(ExperimentError::NoBudget.into());
-    }
+    };
     let views = Views::open(bank)?;
     // Fail before the slow loading of the graph.
     for list in &request.lists {
         find(&views, list)?;
     }
-    let current = CurrentState::load(views, Needed::Worth, watch)?;
-    let lists: Result<Vec<_>, EngineError> = request
+    let crawl = match request.crawl {
+        Some(crawl) => crawl,
+        None => crawls_of(&views, first)?,
+    };
+    let lists: Result<Vec<(ListView, Vec<PageId>)>, EngineError> = request
         .lists
         .iter()
-        .map(|list| resolve(&current, list, watch))
+        .map(|list| resolve(&views, list, watch))
         .collect();
-    let lists = lists?;
-    let pages = current.numbers.pages();
-    watch.stage("crawl", Some(lists.len() as u64));
-    let mut rows = Vec::with_capacity(lists.len());
-    for (list, seeds) in lists {
-        // The last depth may exceed the budget: its pages are taken in URL order.
-        let in_url_order = |level: &[u32], count: usize| -> Result<Vec<u32>, EngineError> {
-            let mut named = Vec::with_capacity(level.len());
-            for (at, &page) in level.iter().enumerate() {
-                if at.is_multiple_of(1 << 12) {
-                    watch.proceed()?;
-                }
-                named.push((current.url(pages[page as usize])?, page));
-            }
-            named.sort_unstable();
-            Ok(named.into_iter().take(count).map(|page| page.1).collect())
-        };
-        let (web, worth) = (&current.web, &current.worth);
-        let spent = crawl_within_budget(web, worth, &seeds, request.pages, watch, in_url_order)?;
-        watch.advance(1);
-        rows.push(BudgetRow {
-            list,
-            pages: spent.tally.pages,
-            crawled: spent.tally.crawled,
-            depth: spent.depth,
-            value: spent.tally.units(),
-            clicks: spent.tally.clicks,
-            clicked_pages: spent.tally.clicked_pages,
-            spam: spent.tally.spam,
-            pagerank: spent.tally.pagerank,
-        });
-    }
+    let (lists, pages): (Vec<ListView>, Vec<Vec<PageId>>) = lists?.into_iter().unzip();
+    let found = crawl_lists(&views, &pages, crawl, request.pages, watch)?;
+    let rows = lists.into_iter().zip(found);
+    let rows: Vec<BudgetRow> = rows.map(|(list, crawls)| row(list, &crawls)).collect();
     Ok(BudgetEvaluation {
-        state: current.state,
+        state: state(&views.reader)?,
         budget: request.pages,
+        crawl,
         claims: claims(&rows),
         lists: rows,
     })
+}
+
+/// Returns the crawls of the plan of a list; breadth-first for a list without one.
+fn crawls_of(views: &Views, list: &SeedList) -> Result<Crawls, EngineError> {
+    match list {
+        SeedList::Refresh(which) | SeedList::Succeeded(which) => {
+            let (_, record) = views.find(which)?;
+            let plan = PlanOptions::from_stored(&record.settings)?.resolve()?;
+            Ok(plan.crawls())
+        }
+        SeedList::Urls { .. } => Ok(Crawls::default()),
+    }
+}
+
+/// Returns the means of several crawls from one list.
+fn row(list: ListView, crawls: &[ListCrawl]) -> BudgetRow {
+    let count = |number: fn(&ListCrawl) -> u64| {
+        let numbers: Vec<u64> = crawls.iter().map(number).collect();
+        mean_count(&numbers)
+    };
+    let mean = |number: fn(&ListCrawl) -> f64, one: f64| {
+        if let [single] = crawls {
+            return number(single);
+        }
+        let numbers: Vec<f64> = crawls.iter().map(|of| number(of).max(0.0)).collect();
+        geometric_mean(&numbers, one)
+    };
+    BudgetRow {
+        list,
+        pages: count(|of| of.pages),
+        crawled: count(|of| of.crawled),
+        contents: count(|of| of.contents),
+        depth: crawls.iter().filter_map(|of| of.depth).max(),
+        value: mean(|of| of.value, 1.0),
+        clicks: count(|of| of.clicks),
+        clicked_pages: count(|of| of.clicked_pages),
+        spam: count(|of| of.spam),
+        pagerank: mean(|of| of.pagerank, 0.0),
+    }
 }
 
 /// Names the list with the most value and PageRank, the first of equals.

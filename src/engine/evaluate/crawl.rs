@@ -30,14 +30,15 @@ pub(super) fn run(
     let views = Views::open(bank)?;
     find(&views, &request.list)?;
     let current = CurrentState::load(views, Needed::Worth, watch)?;
-    let (list, seeds) = resolve(&current, &request.list, watch)?;
+    let (list, pages) = resolve(&current.views, &request.list, watch)?;
     need_seeds(&list)?;
+    let seeds = current.numbers_of(&pages)?;
     watch.stage("crawl", None);
     let mut search = Search::new(&current.web);
     let found = crawl(&mut search, &current.worth, &seeds, request.depth, watch)?;
     let random = random(&current, seeds.len(), request, watch)?;
     let hubs = random_hubs(&current, &list, &seeds, request, watch)?;
-    let fetches = fetches(&current, request, &list, &seeds, watch)?;
+    let fetches = fetches(&current, request, &list, &pages, watch)?;
     let depths = depths(&current.state, &found, &random, &hubs);
     let convergence = match list.refresh {
         Some(refresh) => convergence::of_refresh(&current.views.reader, refresh, watch)?,
@@ -63,7 +64,7 @@ fn fetches(
     current: &CurrentState,
     request: &CrawlRequest,
     list: &ListView,
-    seeds: &[u32],
+    pages: &[PageId],
     watch: &dyn Watch,
 ) -> Result<Option<Comparison>, EngineError> {
     if request.compared_with == ComparedWith::Nothing {
@@ -76,12 +77,10 @@ fn fetches(
         }
         SeedList::Urls { .. } => None,
     };
-    let pages = current.numbers.pages();
-    let pages: Vec<PageId> = seeds.iter().map(|&seed| pages[seed as usize]).collect();
     let single = SingleList {
         list: &list.name,
         plan,
-        pages: &pages,
+        pages,
         methods: request.compared_with == ComparedWith::Methods,
         draws: request.holdouts,
         rng_seed: request.rng_seed,

@@ -111,10 +111,9 @@ impl Bank {
         actual::run(self, request, self.watch())
     }
 
-    /// Crawls a given number of pages breadth first from each of several lists. If a depth exceeds
-    /// the budget, its pages are taken in URL order.
+    /// Simulates crawls with a given number of fetches from each of several lists.
     ///
-    /// Cost: the whole graph is loaded and ranked, and searched once for each list.
+    /// Cost: the whole graph is loaded and ranked, and searched once for each list and crawl, in parallel.
     pub fn evaluate_budget(
         &self,
         request: &BudgetRequest,

@@ -33,25 +33,24 @@ pub(super) fn find(views: &Views, list: &SeedList) -> Result<(), EngineError> {
     }
 }
 
-/// Returns the live seeds of a list, by number and in its order, and the reasons why others are
-/// absent.
+/// Returns the live seeds of a list, in its order, and the reasons why others are absent.
 pub(super) fn resolve(
-    current: &CurrentState,
+    views: &Views,
     list: &SeedList,
     watch: &dyn Watch,
-) -> Result<(ListView, Vec<u32>), EngineError> {
+) -> Result<(ListView, Vec<PageId>), EngineError> {
     match list {
-        SeedList::Refresh(which) => resolve_refresh(current, which, false, watch),
-        SeedList::Succeeded(which) => resolve_refresh(current, which, true, watch),
-        SeedList::Urls { name, urls } => resolve_urls(current, name, urls),
+        SeedList::Refresh(which) => resolve_refresh(views, which, false, watch),
+        SeedList::Succeeded(which) => resolve_refresh(views, which, true, watch),
+        SeedList::Urls { name, urls } => resolve_urls(views, name, urls),
     }
 }
 
 /// Accumulates the entries of a list.
 struct Resolver {
     view: ListView,
-    seeds: Vec<u32>,
-    seen: BTreeSet<u32>,
+    seeds: Vec<PageId>,
+    seen: BTreeSet<PageId>,
 }
 
 impl Resolver {
@@ -75,7 +74,7 @@ impl Resolver {
         }
     }
 
-    fn add(&mut self, seed: u32) {
+    fn add(&mut self, seed: PageId) {
         self.view.given += 1;
         if self.seen.insert(seed) {
             self.view.seeds += 1;
@@ -86,7 +85,7 @@ impl Resolver {
     }
 
     /// Records an absent seed, with its successor if it has one.
-    fn add_absent(&mut self, url: String, why: AbsentReason, successor: Option<(String, u32)>) {
+    fn add_absent(&mut self, url: String, why: AbsentReason, successor: Option<(String, PageId)>) {
         self.view.given += 1;
         match why {
             AbsentReason::Gone
@@ -114,15 +113,15 @@ impl Resolver {
 }
 
 fn resolve_refresh(
-    current: &CurrentState,
+    views: &Views,
     which: &Which,
     with_successors: bool,
     watch: &dyn Watch,
-) -> Result<(ListView, Vec<u32>), EngineError> {
-    let (refresh, record) = current.views.find(which)?;
+) -> Result<(ListView, Vec<PageId>), EngineError> {
+    let (refresh, record) = views.find(which)?;
     let mut resolver = Resolver::new(format!("refresh {refresh} of plan {}", record.plan));
     let plan = PlanOptions::from_stored(&record.settings)?.resolve()?;
-    let reader = &current.views.reader;
+    let reader = &views.reader;
     let mut seeds = Vec::new();
     for (_, seed) in reader.list(refresh)? {
         let core = match seed.evidence {
@@ -135,7 +134,7 @@ fn resolve_refresh(
     // A successor that is a seed already is not used again.
     let listed: BTreeSet<PageId> = seeds.iter().map(|seed| seed.page).collect();
     let past = PageTimelines::open(reader, record.batch)?;
-    let successors = Successors::new(reader, current.views.naming.sites, &plan, &past);
+    let successors = Successors::new(reader, views.naming.sites, &plan, &past);
     if with_successors {
         resolver.view.succeeded = Some(0);
         watch.stage("successors", Some(seeds.len() as u64));
@@ -144,7 +143,7 @@ fn resolve_refresh(
         watch.proceed()?;
         let page = reader.need(&tables::PAGES, &seed.page)?;
         let Some(why) = dead(&page, &plan) else {
-            resolver.add(number(current, seed.page)?);
+            resolver.add(seed.page);
             continue;
         };
         let mut successor = None;
@@ -152,9 +151,9 @@ fn resolve_refresh(
             && let Some((page, _)) = successors.find(seed)?
             && !listed.contains(&page)
         {
-            successor = Some((current.url(page)?, number(current, page)?));
+            successor = Some((views.name(page)?.1, page));
         }
-        resolver.add_absent(current.url(seed.page)?, why, successor);
+        resolver.add_absent(views.name(seed.page)?.1, why, successor);
         watch.advance(1);
     }
     if resolver.view.given == 0 {
@@ -202,14 +201,14 @@ impl Bank {
 }
 
 fn resolve_urls(
-    current: &CurrentState,
+    views: &Views,
     name: &str,
     urls: &[String],
-) -> Result<(ListView, Vec<u32>), EngineError> {
+) -> Result<(ListView, Vec<PageId>), EngineError> {
     let mut resolver = Resolver::new(name.to_owned());
     for url in urls {
-        match resolve_url(current, url)? {
-            ResolvedUrl::Page(page) => resolver.add(number(current, page)?),
+        match resolve_url(views, url)? {
+            ResolvedUrl::Page(page) => resolver.add(page),
             ResolvedUrl::Absent(why) => resolver.add_absent(url.clone(), why, None),
         }
     }
@@ -226,11 +225,11 @@ enum ResolvedUrl {
     Absent(AbsentReason),
 }
 
-fn resolve_url(current: &CurrentState, url: &str) -> Result<ResolvedUrl, EngineError> {
-    let Ok(location) = ingest::parse(url, current.views.naming) else {
+fn resolve_url(views: &Views, url: &str) -> Result<ResolvedUrl, EngineError> {
+    let Ok(location) = ingest::parse(url, views.naming) else {
         return Ok(ResolvedUrl::Absent(AbsentReason::NoUrl));
     };
-    let reader = &current.views.reader;
+    let reader = &views.reader;
     let Some(site) = reader.get(&tables::SITE_IDS, &location.site)? else {
         return Ok(ResolvedUrl::Absent(AbsentReason::NotInBank));
     };
@@ -245,13 +244,6 @@ fn resolve_url(current: &CurrentState, url: &str) -> Result<ResolvedUrl, EngineE
         PageState::Alias => ResolvedUrl::Absent(AbsentReason::Alias),
         PageState::Resource => ResolvedUrl::Absent(AbsentReason::Resource),
     })
-}
-
-fn number(current: &CurrentState, page: PageId) -> Result<u32, EngineError> {
-    let number = current.numbers.number_of(page);
-    number.ok_or(EngineError::Internal(
-        "a live page is missing from the whole graph",
-    ))
 }
 
 /// Fails if a list has no live seed.
@@ -318,6 +310,14 @@ impl CurrentState {
             numbers,
             worth,
         })
+    }
+
+    /// Returns the numbers of live pages.
+    pub(super) fn numbers_of(&self, pages: &[PageId]) -> Result<Vec<u32>, EngineError> {
+        let numbers = pages.iter().map(|page| self.numbers.number_of(*page));
+        numbers.collect::<Option<_>>().ok_or(EngineError::Internal(
+            "a live page is missing from the whole graph",
+        ))
     }
 
     pub(super) fn url(&self, page: PageId) -> Result<String, EngineError> {

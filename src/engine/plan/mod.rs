@@ -159,6 +159,14 @@ impl ResolvedPlan {
         }
     }
 
+    /// Returns the crawls that the list is made for; breadth-first for a list that is not made for a crawl.
+    pub(crate) fn crawls(&self) -> Crawls {
+        match self {
+            Self::Web(choice) => choice.crawl,
+            Self::Cores(_) | Self::Cover(_) => Crawls::default(),
+        }
+    }
+
     /// Returns the pages that the plan admits by their states.
     pub(crate) fn page_scope(&self) -> PlanScope {
         match self {

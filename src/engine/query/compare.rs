@@ -4,24 +4,24 @@
 //! The graph is not loaded. Pages are looked up one by one, evidence is read as for `explain`, and crawls
 //! read only what they fetch (`crawl`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::diff::UrlList;
 use super::explain::{CoreNumbers, Explainer, Why};
 use super::nearest;
+use super::store_crawl::{CrawlResult, ReadWeb};
 use crate::engine::eligibility::Ineligible;
 use crate::engine::error::{ExperimentError, RequestError};
+use crate::engine::plan::Crawls;
 use crate::engine::query::answers::Which;
 use crate::engine::query::explain::{CurrentPage, PolicyVerdict, RefreshRun};
-use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use seedbank_algorithms::page::{PageId, PageSet, RowId, SiteId};
+use seedbank_algorithms::page::PageId;
 use seedbank_algorithms::watch::Watch;
 use seedbank_formats::ingest::{self, URL_PATTERN};
-use seedbank_store::links::{Link, LinkBlock, LinkKey};
 use seedbank_store::records::{BatchId, PageRecord, PageState, RefreshId};
-use seedbank_store::{Store, StoreError, Table, tables};
+use seedbank_store::tables;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ impl Bank {
     /// Compares a list of start pages with the list of a refresh: whether its pages are alive and covered,
     /// and what crawls from both lists find.
     ///
-    /// The crawls are those of [`Bank::evaluate_budget`], on the current state. They also start from pages
+    /// The crawls are those of [`Bank::evaluate_budget`], on the current state. By default they are those of the plan. They also start from pages
     /// with the spam mark, except from seeds of a plan that excludes spam.
     ///
     /// # Errors
@@ -38,9 +38,9 @@ impl Bank {
     /// the request allows, [`RequestError::Fetches`] if a number of fetches is out of range. Invalid URLs and
     /// unknown pages are part of the answer, not errors.
     ///
-    /// Cost: at most 20 point reads per page of the list; one scan of the refresh's list; for each of at most
-    /// three crawls the links of the fetched pages, and a read per distinct linked page. It does not depend on
-    /// the size of the bank.
+    /// Cost: at most 20 point reads per page of the list; one scan of the refresh's list; for all pages that crawls fetch,
+    /// those of at most three lists for each crawl and number of fetches, their links, and a read per distinct linked page,
+    /// each once. It does not depend on the size of the bank.
     pub fn compare(
         &self,
         list: &UrlList,
@@ -52,6 +52,7 @@ impl Bank {
         let explainer = self.explainer(&request.which)?;
         let run = explainer.run();
         let plan = Seeds::read(&explainer, run.refresh, watch)?;
+        let crawl = request.crawl.unwrap_or_else(|| explainer.plan().crawls());
         watch.stage("compare", Some(urls.len() as u64));
         let mut comparison = Comparison {
             explainer: &explainer,
@@ -72,7 +73,8 @@ impl Bank {
             run,
             current_batch: explainer.views().reader.counters()?.batch,
             counts,
-            crawls: crawls(&explainer, &starts, &plan.alive, &fetches, watch)?,
+            crawls: crawls(&explainer, &starts, &plan.alive, (&crawl, &fetches), watch)?,
+            crawl,
             lines,
         })
     }
@@ -113,7 +115,7 @@ fn validated_fetches(
 struct Seeds {
     ranks: BTreeMap<PageId, u32>,
     /// Seeds that are still alive, best first.
-    alive: Vec<LivePage>,
+    alive: Vec<PageId>,
 }
 
 impl Seeds {
@@ -134,8 +136,8 @@ impl Seeds {
             watch.proceed()?;
             seeds.ranks.insert(seed.page, rank);
             let record = reader.need(&tables::PAGES, &seed.page)?;
-            if !(no_spam && record.spam) {
-                seeds.alive.extend(LivePage::new(seed.page, record));
+            if record.state.is_live() && !(no_spam && record.spam) {
+                seeds.alive.push(seed.page);
             }
         }
         Ok(seeds)
@@ -150,7 +152,7 @@ struct Comparison<'a> {
     /// First line of each page, by normalised URL.
     first: BTreeMap<String, u64>,
     /// Pages from which crawls can start, in list order.
-    starts: Vec<LivePage>,
+    starts: Vec<PageId>,
 }
 
 impl Comparison<'_> {
@@ -214,7 +216,9 @@ impl Comparison<'_> {
             policy,
             why,
         }));
-        self.starts.extend(LivePage::new(page, record));
+        if record.state.is_live() {
+            self.starts.push(page);
+        }
         Ok(listed)
     }
 }
@@ -269,31 +273,35 @@ fn relation(rank: Option<u32>, url: &str, why: &Why) -> ListRelation {
 /// more.
 fn crawls(
     explainer: &Explainer,
-    starts: &[LivePage],
-    seeds: &[LivePage],
-    fetches: &[u64],
+    starts: &[PageId],
+    seeds: &[PageId],
+    (crawls, fetches): (&Crawls, &[u64]),
     watch: &dyn Watch,
 ) -> Result<Vec<CrawlComparison>, EngineError> {
     let first = &seeds[..seeds.len().min(starts.len())];
     let is_longer = first.len() < seeds.len();
-    watch.stage("crawl", Some(2 + u64::from(is_longer)));
-    let from = |starts: &[LivePage]| -> Result<Vec<CrawlResult>, EngineError> {
-        let found = crawl(explainer.views(), starts, fetches, watch)?;
-        watch.advance(1);
-        Ok(found)
+    let (limits, lists) = (crawls.limits(), 2 + usize::from(is_longer));
+    let all_crawls = limits.len() * lists * fetches.len();
+    watch.stage("crawl", Some(all_crawls as u64));
+    let mut web = ReadWeb::new(explainer.views(), watch);
+    let mut from = |starts: &[PageId], fetches: u64| -> Result<CrawlResult, EngineError> {
+        let found = limits.iter().map(|limits| {
+            let found = web.crawl(starts, limits, fetches)?;
+            watch.advance(1);
+            Ok(found)
+        });
+        let found: Result<Vec<CrawlResult>, EngineError> = found.collect();
+        Ok(CrawlResult::mean(&found?))
     };
-    let list = from(starts)?;
-    let first = from(first)?;
-    let all = if is_longer { from(seeds)? } else { Vec::new() };
-    let mut all = all.into_iter();
-    let found = fetches.iter().zip(list).zip(first);
-    let worth = found.map(|((fetches, list), first_seeds)| CrawlComparison {
-        fetches: *fetches,
-        list,
-        first_seeds,
-        all_seeds: all.next(),
+    let compared = fetches.iter().map(|&fetches| {
+        Ok(CrawlComparison {
+            fetches,
+            list: from(starts, fetches)?,
+            first_seeds: from(first, fetches)?,
+            all_seeds: is_longer.then(|| from(seeds, fetches)).transpose()?,
+        })
     });
-    Ok(worth.collect())
+    compared.collect()
 }
 
 // Request and answer of `compare`. The JSON Schema is `schema/compare.schema.json`.
@@ -306,6 +314,8 @@ pub struct CompareRequest {
     /// Numbers of pages that simulated crawls fetch, each at most [`CompareRequest::MOST_FETCHES`]. If
     /// empty, no crawl is simulated. Order and duplicates do not matter.
     pub fetches: Vec<u64>,
+    /// Crawls from the lists; `None` for those of the plan.
+    pub crawl: Option<Crawls>,
     /// Maximum number of URLs of the list.
     pub most: usize,
 }
@@ -320,6 +330,7 @@ impl CompareRequest {
         Self {
             which,
             fetches: vec![1_000, 5_000],
+            crawl: None,
             most: 10_000,
         }
     }
@@ -358,7 +369,9 @@ pub struct ListComparison {
     pub current_batch: BatchId,
     /// Counts of the lines and pages of the list.
     pub counts: ListCounts,
-    /// Results of simulated crawls, by number of fetches, ascending.
+    /// The crawls that are simulated.
+    pub crawl: Crawls,
+    /// Their results, by number of fetches, ascending.
     pub crawls: Vec<CrawlComparison>,
     /// Every URL of the list, in order.
     pub lines: Vec<ListedLine>,
@@ -542,250 +555,4 @@ pub struct CrawlComparison {
     /// Crawl from all seeds of the refresh that are still alive; absent if `first_seeds` has them all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub all_seeds: Option<CrawlResult>,
-}
-
-/// Result of a simulated crawl. Every fetched page counts, whether the bank has crawled it or not.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
-pub struct CrawlResult {
-    /// Number of start pages.
-    pub starts: u64,
-    /// Number of pages fetched.
-    pub pages: u64,
-    /// Number of them that the bank has crawled.
-    pub crawled: u64,
-    /// Number of their sites.
-    pub sites: u64,
-    /// Sum of their clicks.
-    pub clicks: u64,
-    /// Number of them with clicks.
-    pub clicked_pages: u64,
-    /// Number of them with the spam mark.
-    pub spam: u64,
-    /// Distance of the last page from the start pages, in links; `null` if no page was fetched.
-    pub depth: Option<u32>,
-}
-
-// Simulates a breadth-first crawl with a limit of fetches, reading the store page by page.
-//
-// It is the crawl of [`crawl_within_budget`](seedbank_algorithms::evaluate::crawl::crawl_within_budget), which `evaluate_budget` counts on the whole
-// graph in memory: the start pages in list order, then depth by depth in URL order. Links to pages that
-// are neither known nor crawled are ignored. The first N pages of a crawl are those of a crawl of N
-// fetches, so one crawl serves all limits. Pages of a depth are sorted only if a limit ends within it.
-
-/// Number of pages between two checks for interruption.
-const STEP: usize = 1 << 9;
-
-/// Known or crawled page.
-struct LivePage {
-    page: PageId,
-    record: PageRecord,
-}
-
-impl LivePage {
-    /// Creates a live page; `None` if it is neither known nor crawled.
-    fn new(page: PageId, record: PageRecord) -> Option<Self> {
-        record.state.is_live().then_some(Self { page, record })
-    }
-}
-
-/// Simulates a crawl from distinct `starts`, and returns its results within each of the ascending
-/// `fetches`.
-///
-/// Cost: per fetched page the block of its links, each row once, and a read per distinct linked page.
-/// Memory: the records of one depth, and the set of pages seen.
-fn crawl(
-    views: &Views,
-    starts: &[LivePage],
-    fetches: &[u64],
-    watch: &dyn Watch,
-) -> Result<Vec<CrawlResult>, EngineError> {
-    let mut state = Crawl {
-        now: CrawlResult {
-            starts: starts.len() as u64,
-            ..CrawlResult::default()
-        },
-        sites: BTreeSet::new(),
-        fetches,
-        found: Vec::with_capacity(fetches.len()),
-    };
-    let mut seen: PageSet = starts.iter().map(|start| start.page.0).collect();
-    let mut walked = BTreeSet::new();
-    let mut level: Vec<(PageId, Option<u32>)> = Vec::new();
-    state.fetch(starts.iter(), 0);
-    level.extend(starts.iter().map(|start| (start.page, start.record.row)));
-    level.sort_unstable();
-    for depth in 1.. {
-        if state.remaining() == 0 || level.is_empty() {
-            break;
-        }
-        let met = linked(&views.reader, &level, &mut seen, &mut walked, watch)?;
-        let mut next = Vec::new();
-        let mut read = 0_usize;
-        views.reader.records_of(&met, |page, record| {
-            read += 1;
-            if read.is_multiple_of(STEP) {
-                watch.proceed()?;
-            }
-            next.extend(LivePage::new(page, record));
-            Ok::<_, EngineError>(())
-        })?;
-        level = next
-            .iter()
-            .map(|page| (page.page, page.record.row))
-            .collect();
-        if state.ends_within(next.len() as u64) {
-            let next = in_url_order(views, next, watch)?;
-            state.fetch(next.iter(), depth);
-        } else {
-            state.fetch(next.iter(), depth);
-        }
-    }
-    Ok(state.finish())
-}
-
-/// State of a simulated crawl.
-struct Crawl<'a> {
-    now: CrawlResult,
-    sites: BTreeSet<SiteId>,
-    /// Limits of fetches, ascending.
-    fetches: &'a [u64],
-    /// Results of the limits reached so far.
-    found: Vec<CrawlResult>,
-}
-
-impl Crawl<'_> {
-    /// Returns how many pages can still be fetched.
-    fn remaining(&self) -> u64 {
-        let most = self.fetches.last().copied().unwrap_or(0);
-        most.saturating_sub(self.now.pages)
-    }
-
-    /// Returns whether a limit is reached after some, but not all, of the next `pages` pages.
-    fn ends_within(&self, pages: u64) -> bool {
-        let (from, to) = (self.now.pages, self.now.pages.saturating_add(pages));
-        self.fetches.iter().any(|&at| from < at && at < to)
-    }
-
-    /// Fetches pages of a depth in order, up to the last limit.
-    fn fetch<'p>(&mut self, pages: impl Iterator<Item = &'p LivePage>, depth: u32) {
-        for LivePage { page, record } in pages {
-            if self.remaining() == 0 {
-                break;
-            }
-            let now = &mut self.now;
-            now.pages += 1;
-            now.crawled += u64::from(record.state == PageState::Crawled);
-            now.spam += u64::from(record.spam);
-            now.clicked_pages += u64::from(record.clicks > 0);
-            now.clicks = now.clicks.saturating_add(record.clicks);
-            now.depth = Some(depth);
-            self.sites.insert(page.site());
-            now.sites = self.sites.len() as u64;
-            if self.fetches.get(self.found.len()) == Some(&now.pages) {
-                self.found.push(*now);
-            }
-        }
-    }
-
-    /// Returns the results. Limits that were not reached have the final result.
-    fn finish(mut self) -> Vec<CrawlResult> {
-        self.found.resize(self.fetches.len(), self.now);
-        self.found
-    }
-}
-
-/// Returns the unseen pages that the pages of a depth link to, ascending. `level` ascends.
-fn linked(
-    store: &Store,
-    level: &[(PageId, Option<u32>)],
-    seen: &mut PageSet,
-    walked: &mut BTreeSet<RowId>,
-    watch: &dyn Watch,
-) -> Result<Vec<PageId>, EngineError> {
-    let mut met = Vec::new();
-    let mut rows = BTreeSet::new();
-    let mut blocks = Blocks::new(store, &tables::INTRA);
-    for (at, &(page, row)) in level.iter().enumerate() {
-        if at.is_multiple_of(STEP) {
-            watch.proceed()?;
-        }
-        let (key, place) = LinkKey::of_page(page);
-        for &index in blocks.list(key, place)? {
-            let target = PageId::new(page.site(), index);
-            if seen.insert(target.0) {
-                met.push(target);
-            }
-        }
-        let row = row.map(|row| RowId::new(page.site(), row));
-        rows.extend(row.filter(|row| walked.insert(*row)));
-    }
-    let mut blocks = Blocks::new(store, &tables::ROWS);
-    for (at, row) in rows.into_iter().enumerate() {
-        if at.is_multiple_of(STEP) {
-            watch.proceed()?;
-        }
-        let (key, place) = LinkKey::of_row(row);
-        for &target in blocks.list(key, place)? {
-            if seen.insert(target.0) {
-                met.push(target);
-            }
-        }
-    }
-    met.sort_unstable();
-    Ok(met)
-}
-
-/// Reader of link lists that caches the last block, because neighbours are read one after the other.
-struct Blocks<'a, T: 'static> {
-    store: &'a Store,
-    table: &'static Table<LinkKey, LinkBlock<T>>,
-    cached: Option<(LinkKey, LinkBlock<T>)>,
-}
-
-impl<'a, T: Link> Blocks<'a, T> {
-    const fn new(store: &'a Store, table: &'static Table<LinkKey, LinkBlock<T>>) -> Self {
-        Self {
-            store,
-            table,
-            cached: None,
-        }
-    }
-
-    fn list(&mut self, key: LinkKey, place: u32) -> Result<&[T], StoreError> {
-        if self.cached.as_ref().is_none_or(|cached| cached.0 != key) {
-            self.cached = Some((key, self.store.links(self.table, key)?));
-        }
-        Ok(self
-            .cached
-            .as_ref()
-            .map_or(&[], |cached| cached.1.at(place)))
-    }
-}
-
-/// Sorts pages by URL. The input is grouped by site.
-fn in_url_order(
-    views: &Views,
-    pages: Vec<LivePage>,
-    watch: &dyn Watch,
-) -> Result<Vec<LivePage>, EngineError> {
-    let mut named = Vec::with_capacity(pages.len());
-    let mut site: Option<(SiteId, String)> = None;
-    for (at, page) in pages.into_iter().enumerate() {
-        if at.is_multiple_of(STEP) {
-            watch.proceed()?;
-        }
-        let id = page.page.site();
-        let name = match site.take_if(|site| site.0 == id) {
-            Some((_, name)) => name,
-            None => views.reader.need(&tables::SITES, &id)?.name,
-        };
-        named.push((
-            ingest::url(&name, &page.record.local, views.naming.sites),
-            page,
-        ));
-        site = Some((id, name));
-    }
-    named.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-    Ok(named.into_iter().map(|(_, page)| page).collect())
 }

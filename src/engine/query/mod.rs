@@ -16,6 +16,7 @@ mod quotas;
 mod search;
 mod site_facts;
 mod status;
+mod store_crawl;
 pub(crate) mod views;
 
 // Types of requests and answers that other crates declare.
@@ -32,8 +33,8 @@ pub use answers::{
 };
 pub use canonical::{CanonicalCounts, CanonicalEvidence, CanonicalView};
 pub use compare::{
-    CompareRequest, CrawlComparison, CrawlResult, LineState, ListComparison, ListCounts,
-    ListRelation, ListedLine, ListedPage,
+    CompareRequest, CrawlComparison, LineState, ListComparison, ListCounts, ListRelation,
+    ListedLine, ListedPage,
 };
 pub use diff::{Cause, Change, DiffRequest, DiffSide, DiffSummary, SeedChange, SeedDiff, UrlList};
 pub use dry_run::DryRun;
@@ -66,3 +67,4 @@ pub use site_facts::{
 pub use status::Event;
 pub use status::{GroupSize, LastBatch, PlanView, SeedStates, Status, TableSize, Undoable};
 pub use status::{PlanDetail, PlanSummary, Plans};
+pub use store_crawl::CrawlResult;

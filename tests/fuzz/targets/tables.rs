@@ -5,6 +5,7 @@
 use std::fs;
 
 use seedbank::engine::plan::{CoverMethod, Method, Scope, Slack};
+use seedbank::engine::policy::Limit;
 use seedbank::engine::{Bank, IngestRequest, PlanOptions, RefreshRequest};
 use seedbank::ingest::{Input, SiteMode, UrlRules};
 use seedbank_algorithms::page::{PageId, SiteId};
@@ -107,6 +108,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
                     method: Some(method),
                     scope,
                     within: (method == Method::Cores).then_some(Slack::EXACT),
+                    max_per_site: Some(Limit::AtMost(1)),
                     ..PlanOptions::default()
                 },
                 ..RefreshRequest::default()

@@ -45,9 +45,9 @@ fn an_older_part_is_damage_for_readers_too() {
         copy(&place.path("kept"), &bank);
         put_back(&place, number, "older");
         let says = if number == 0 {
-            "part 0 has state 4, and part 1 has acknowledged the later state 5".to_owned()
+            "part 0 has state 5, and part 1 has acknowledged the later state 6".to_owned()
         } else {
-            format!("part {number} lacks state 5")
+            format!("part {number} lacks state 6")
         };
         for command in [
             &["status", "disk/bank"][..],

@@ -47,10 +47,10 @@ const STAGES: [(&str, &str, u64); 9] = [
     // A part is loaded and not published; then so is another one; then only part 0 is not published, or not loaded.
     ("rename", "published/CURRENT.new", 1),
     ("rename", "published/CURRENT.new", 3),
-    ("create", "bank/loads/5/INGESTING", 1),
+    ("create", "bank/loads/6/INGESTING", 1),
     ("rename", "bank/published/CURRENT.new", 1),
     // Published in all parts, and the files of the commit are there.
-    ("unlink", "bank/loads/5/PREPARED", 1),
+    ("unlink", "bank/loads/6/PREPARED", 1),
 ];
 
 /// A bank as a kill left it.
@@ -296,7 +296,7 @@ fn a_prepared_file_that_is_cut_is_reported_and_repaired() {
         assert_eq!(checked.status, Some(4), "{checked:?}");
         let name = table.file_name().unwrap().to_str().unwrap();
         let says = format!(
-            "part {number}: an interrupted bulk load cannot be finished: loads/5/{name} has"
+            "part {number}: an interrupted bulk load cannot be finished: loads/6/{name} has"
         );
         assert!(checked.out.contains(&says), "{checked:?}");
         assert!(checked.err.contains("seedbank repair"), "{checked:?}");

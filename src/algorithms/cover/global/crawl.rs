@@ -5,7 +5,7 @@ use super::graph::WebGraph;
 use super::share::first_pages::first_pages;
 use super::share::levels::ShareLevels;
 use crate::cover::value::UNIT;
-use crate::crawl_frontier::{CrawlFrontier, Found};
+use crate::crawl_frontier::{CrawlFrontier, Found, FoundSites};
 use crate::crawl_limits::CrawlLimits;
 use crate::graph::codec::{Decoder, Encoder};
 use crate::graph::number;
@@ -87,8 +87,7 @@ pub(super) fn result_of_all(results: &[i64]) -> i64 {
 pub(super) struct Crawler<'a> {
     graph: &'a WebGraph,
     frontier: CrawlFrontier,
-    /// By site: whether it has crawled pages.
-    crawled_sites: Vec<bool>,
+    sites: FoundSites<'a>,
     met_in: Vec<u32>,
     run: u32,
     /// The searches over several processes.
@@ -102,9 +101,7 @@ impl<'a> Crawler<'a> {
         Self {
             graph,
             frontier: CrawlFrontier::default(),
-            crawled_sites: CrawlFrontier::crawled_sites(graph.sites(), |page| {
-                !graph.is_known(number(page))
-            }),
+            sites: FoundSites::new(graph.sites(), |page| !graph.is_known(number(page))),
             met_in: vec![0; graph.pages() as usize],
             run: 0,
             levels: graph.share().map(ShareLevels::new),
@@ -137,7 +134,7 @@ impl<'a> Crawler<'a> {
         budget: u64,
     ) -> Result<Crawl, Interrupted> {
         let graph = self.graph;
-        self.frontier.begin(limits, budget, &self.crawled_sites);
+        self.frontier.begin(limits, budget);
         self.begin();
         for (place, &seed) in (0..).zip(seeds) {
             let Some(page) = graph.local(seed) else {
@@ -150,7 +147,7 @@ impl<'a> Crawler<'a> {
             if is_new {
                 let depth = 0;
                 let found = Found { depth, place, page };
-                self.frontier.add(found, || graph.sites()[page as usize]);
+                self.frontier.add(found, || self.sites.site(page));
             }
         }
         let mut crawl = Crawl::default();
@@ -178,7 +175,7 @@ impl<'a> Crawler<'a> {
     /// Returns the pages of this process in the next round, and the number of pages of all processes.
     fn next_round(&mut self, left: u64) -> Result<(Vec<Found>, u64), Interrupted> {
         let graph = self.graph;
-        let site = |page: u32| graph.sites()[page as usize];
+        let site = |page: u32| self.sites.number(page);
         let Some(share) = graph.share() else {
             let round = self.frontier.next_round(left, site);
             let pages = round.len() as u64;
@@ -222,7 +219,7 @@ impl<'a> Crawler<'a> {
 
     /// Adds the pages to which the pages of a round link.
     fn follow(&mut self, round: &[Found]) -> Result<(), Interrupted> {
-        let (graph, frontier) = (self.graph, &mut self.frontier);
+        let (graph, sites, frontier) = (self.graph, &self.sites, &mut self.frontier);
         let links = graph.successors();
         let followed = round
             .iter()
@@ -231,7 +228,7 @@ impl<'a> Crawler<'a> {
         let mut add = |page: u32, depth: u32| {
             let place = graph.number(page);
             let found = Found { depth, place, page };
-            frontier.add(found, || graph.sites()[page as usize]);
+            frontier.add(found, || sites.site(page));
         };
         let (Some(share), Some(levels)) = (graph.share(), &mut self.levels) else {
             for found in round {

@@ -17,7 +17,7 @@ use seedbank_algorithms::evaluate::{
     CrawlInput, Estimate, FetchSimulator, FetchedWithin, Gathered, KnownBefore, PageContents, draw,
 };
 use seedbank_algorithms::graph::number;
-use seedbank_algorithms::statistics::geometric_mean;
+use seedbank_algorithms::statistics::{geometric_mean, nearest_count};
 use seedbank_algorithms::watch::{Quiet, Watch};
 
 /// The numbers of seeds and fetches to compare at, each ascending.
@@ -159,6 +159,23 @@ impl Figures {
     }
 }
 
+/// What a crawl from a list finds with everything known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::engine::evaluate) struct ListCrawl {
+    /// Fetches, also those that fail.
+    pub(in crate::engine::evaluate) pages: u64,
+    pub(in crate::engine::evaluate) crawled: u64,
+    pub(in crate::engine::evaluate) contents: u64,
+    /// `None` without pages.
+    pub(in crate::engine::evaluate) depth: Option<u32>,
+    /// In units.
+    pub(in crate::engine::evaluate) value: f64,
+    pub(in crate::engine::evaluate) clicks: u64,
+    pub(in crate::engine::evaluate) clicked_pages: u64,
+    pub(in crate::engine::evaluate) spam: u64,
+    pub(in crate::engine::evaluate) pagerank: f64,
+}
+
 /// Evaluates lists with everything known.
 pub(super) struct Evaluator<'a> {
     web: &'a BankWeb,
@@ -256,6 +273,48 @@ impl<'a> Evaluator<'a> {
         Ok(self)
     }
 
+    /// Returns the simulator of crawls over all pages, given their values and the part that each one counts for.
+    fn simulator<'s>(&'s self, values: &'s [i64], due: &'s [Due]) -> FetchSimulator<'s> {
+        FetchSimulator::new(CrawlInput {
+            successors: &self.full_web.successors,
+            crawled: &self.full_web.crawled,
+            values,
+            due,
+            pagerank: &self.full_web.pagerank,
+            sites: &self.sites,
+            limits: CrawlLimits::default(),
+            contents: PageContents {
+                of_page: &self.contents,
+                value_once: self.duplicates == Duplicates::Once,
+            },
+        })
+    }
+
+    /// Simulates each of the crawls from a list, with at most `budget` fetches, and every page counted whole.
+    pub(super) fn crawl_list(&self, list: &[u32], budget: u64) -> Vec<ListCrawl> {
+        let mut simulator = self.simulator(&self.values, &[]);
+        let crawls = self.crawls.limits().iter().map(|limits| {
+            simulator.set_limits(*limits);
+            let mut found = ListCrawl::default();
+            let numbers = simulator.crawl_each(list, budget, |fetched| {
+                let page = &self.web.of[fetched.page as usize];
+                found.depth = found.depth.max(Some(fetched.depth));
+                found.clicks = found.clicks.saturating_add(page.clicks);
+                found.clicked_pages += u64::from(page.clicks > 0);
+                found.spam += u64::from(page.spam);
+            });
+            ListCrawl {
+                pages: numbers.pages,
+                crawled: nearest_count(numbers.crawled),
+                contents: nearest_count(numbers.contents),
+                value: numbers.value as f64 / 1e6,
+                pagerank: numbers.pagerank,
+                ..found
+            }
+        });
+        crawls.collect()
+    }
+
     /// Returns the harmonic centralities of the remaining pages, if a contender needs them.
     fn harmonic_for(
         &self,
@@ -347,20 +406,7 @@ impl<'a> Evaluator<'a> {
         }
         let harmonic = self.harmonic_for(contenders, remaining, rng_seed, watch)?;
         let orders = BaselineOrders::new(remaining, harmonic, rng_seed);
-        let judge = CrawlInput {
-            successors: &self.full_web.successors,
-            crawled: &self.full_web.crawled,
-            values: &values,
-            due: &due,
-            pagerank: &self.full_web.pagerank,
-            sites: &self.sites,
-            limits: CrawlLimits::default(),
-            contents: PageContents {
-                of_page: &self.contents,
-                value_once: self.duplicates == Duplicates::Once,
-            },
-        };
-        let simulator = FetchSimulator::new(judge);
+        let simulator = self.simulator(&values, &due);
         let mut observed = Observed {
             harmonic_is_exact: orders.harmonic_is_exact,
             ..Observed::default()

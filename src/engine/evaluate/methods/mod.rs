@@ -25,6 +25,7 @@ mod select;
 mod tests;
 mod verdict;
 
+pub(super) use evaluator::ListCrawl;
 pub(super) use verdict::judge;
 
 pub use answers::{
@@ -45,6 +46,7 @@ use crate::engine::query::views::Views;
 use crate::engine::{Bank, EngineError};
 use evaluator::{Evaluator, Figures, Grid, Observed, by_fetches};
 use held_out::BankWeb;
+use rayon::prelude::*;
 use seedbank_algorithms::cover::global::HELD_OUT_ONE_IN;
 use seedbank_algorithms::crawl_limits::Crawls;
 use seedbank_algorithms::evaluate::Estimate;
@@ -220,6 +222,36 @@ pub(super) fn evaluate_list(
         },
         watch,
     )
+}
+
+/// Simulates crawls of at most `budget` fetches from each of several lists of live pages, with everything known. Values have
+/// default weights, and count for every page. Returns the results by list and crawl.
+///
+/// Cost: the whole web is loaded and ranked; then that of the fetched pages, with lists in parallel.
+pub(super) fn crawl_lists(
+    views: &Views,
+    lists: &[Vec<PageId>],
+    crawls: Crawls,
+    budget: u64,
+    watch: &dyn Watch,
+) -> Result<Vec<Vec<ListCrawl>>, EngineError> {
+    let (store, duplicates) = (&views.reader, Duplicates::Each);
+    let web = BankWeb::load(store, views.naming.sites, duplicates, &[], watch)?;
+    let grid = Grid {
+        seeds: Vec::new(),
+        budgets: vec![budget],
+    };
+    let worth = worth(&web, &PlanOptions::default(), None)?;
+    let evaluator = Evaluator::new(&web, &worth, &grid, watch)?;
+    let evaluator = evaluator.with_crawls(crawls).with_duplicates(duplicates);
+    watch.stage("crawl", Some(lists.len() as u64));
+    let found = lists.par_iter().map(|list| {
+        watch.proceed()?;
+        let found = evaluator.crawl_list(&web.numbers(list)?, budget);
+        watch.advance(1);
+        Ok(found)
+    });
+    found.collect()
 }
 
 /// The random stream of the draws that judge lists; tuning has another one.

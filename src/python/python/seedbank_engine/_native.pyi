@@ -214,8 +214,10 @@ class Bank:
         *,
         refresh: int | None = None,
         fetches: Sequence[int] = ...,
+        crawl: str | None = None,
     ) -> answers.ListComparison:
-        """Compares a list of start pages with the seeds of a refresh, by crawls of given numbers of fetches."""
+        """Compares a list of start pages with the seeds of a refresh, by crawls of given numbers of fetches, as `crawl`
+        or else the plan limits them."""
 
     def history(self) -> answers.History:
         """Returns the batches and refreshes of the bank."""
@@ -306,9 +308,10 @@ class Evaluate:
         """Compares the lists of a plan with others by the new pages that later crawls found."""
 
     def budget(
-        self, lists: Mapping[str, Iterable[str]], *, pages: int
+        self, lists: Mapping[str, Iterable[str]], *, pages: int, crawl: str | None = None
     ) -> answers.BudgetEvaluation:
-        """Compares crawls of `pages` pages from several lists of URLs; the keys of `lists` are their names."""
+        """Compares crawls of `pages` fetches, limited by `crawl`, from several lists of URLs; the keys of `lists` are their
+        names."""
 
     def actual(
         self, *, plan: str | None = None, since: int | None = None

@@ -78,11 +78,15 @@ pub fn resolve_alias<E>(
     mut next: impl FnMut(PageId) -> Result<Option<PageId>, E>,
 ) -> Result<Option<PageId>, E> {
     let mut at = page;
-    for _ in 0..=MAX_CHAIN {
+    let mut chain = vec![page];
+    while chain.len() <= MAX_CHAIN + 1 {
         match next(at)? {
             None => return Ok(Some(at)),
+            // A loop ends where it begins again.
+            Some(to) if chain.contains(&to) => return Ok(None),
             Some(to) => at = to,
         }
+        chain.push(at);
     }
     Ok(None)
 }
