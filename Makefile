@@ -32,7 +32,7 @@ SKIP      := skip() { echo "SKIPPED $$1"; mkdir -p "$(dir $(SKIPPED))"; echo "$$
 export PATH := $(CURDIR)/.ci/rocksdb:$(PATH)
 SUDO      := $(shell [ "$$(id -u)" = 0 ] || command -v sudo)
 
-.PHONY: help demo mcp pictures check test test-long browser faults two-builds deps deps-browser build check-format lint docs unit doctests python deny advisories report-skipped fuzz bench interop remote install dist dist-test package clean-demo
+.PHONY: help demo mcp pictures check test test-long browser faults two-builds deps deps-browser build check-format lint docs docs-site unit doctests python deny advisories report-skipped fuzz bench interop remote install dist dist-test package clean-demo
 
 help:
 	@echo "make demo     generate a crawl, ingest a snapshot and two deltas, refresh three plans, explain a seed, write a"
@@ -49,6 +49,7 @@ help:
 	@echo "              LONG_REAL=17 days of a real crawl, LONG_SEEDS=100 seeds, LONG_GOALS=1 for all goals on six crawls,"
 	@echo "              LONG_WITHIN=1000 histories of refreshes within a bound, and as many days of one"
 	@echo "make browser  the report and the served pages in chromium, which axe asks for barriers; nightly"
+	@echo "make docs-site  the guide as a site with a search, in target/docs-site"
 	@echo "make two-builds  compare the tables and lists of two builds of the program"
 	@echo "make mcp      the tests of the command mcp, which the default build leaves out"
 	@echo "make python   build the Python package and test it beside the libraries that take its tables"
@@ -164,6 +165,12 @@ lint: deps
 	@if $(CARGO) fetch -q --locked --manifest-path tests/fuzz/Cargo.toml; then \
 	  CARGO_TARGET_DIR=$(abspath $(TARGET)) $(CARGO) clippy --locked --manifest-path tests/fuzz/Cargo.toml -- -D warnings; \
 	else $(SKIP) "the fuzzer's lints: what it needs cannot be fetched"; fi
+
+# The guide as a site with a search, in target/docs-site.
+docs-site:
+	@command -v mdbook >/dev/null || $(CARGO) install --locked mdbook
+	mdbook build src/guide --dest-dir "$(abspath $(TARGET))/docs-site"
+	$(PYTHON) .ci/site_links.py $(TARGET)/docs-site
 
 docs: deps
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --document-private-items

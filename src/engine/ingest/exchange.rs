@@ -14,7 +14,8 @@
 //! the process that has the site of its key. It does so when the entries are taken: a process that takes them waits for
 //! all others. What concerns the whole batch, such as its loss of pages, process 0 decides ([`Exchange::decide`]).
 //!
-//! A process without others exchanges nothing: all entries and decisions are its own.
+//! In a bank in one database, threads of one process do the same as processes of a cluster bank do: *process* means a thread
+//! then. A process or thread without others exchanges nothing: all entries and decisions are its own.
 //!
 //! Ids follow the order of URLs within a site, and entries are sorted before they are used. So results depend neither
 //! on the number of processes nor on the order in which entries arrive.
@@ -29,7 +30,7 @@ use serde::de::DeserializeOwned;
 
 use crate::engine::Result;
 use crate::engine::site_owners::SiteOwners;
-use seedbank_algorithms::communicator::{Communicator, alone};
+use seedbank_algorithms::communicator::{Communicator, alone, of_threads};
 use seedbank_algorithms::page::SiteId;
 use seedbank_store::{Entry, SiteParts, Sorted, Sorter, Store, StoreError};
 
@@ -98,7 +99,7 @@ impl Stream {
     }
 }
 
-/// The processes of an ingest, and the sites that each has.
+/// The processes or threads of an ingest, and the sites that each has.
 ///
 /// All of them call the methods that exchange something in the same order. These fail if the ingest has failed in any
 /// process.
@@ -106,6 +107,8 @@ pub(in crate::engine) struct Exchange {
     communicator: Arc<dyn Communicator>,
     /// The process of each part of the bank; `None` if there is one process.
     owners: Option<(SiteParts, Vec<usize>)>,
+    /// Whether the processes are threads of this one, which share its memory and what it reads.
+    are_threads: bool,
     /// The size in bytes from which a message takes no further entries.
     message_bytes: usize,
 }
@@ -116,8 +119,26 @@ impl Exchange {
         Arc::new(Self {
             communicator: alone(),
             owners: None,
+            are_threads: false,
             message_bytes: MIN_MESSAGE,
         })
+    }
+
+    /// Creates the exchanges among threads of this process, one for each, of which there are at least two and at most
+    /// [`SiteParts::RANGES`].
+    pub(super) fn of_threads(threads: usize) -> Vec<Arc<Self>> {
+        let parts = SiteParts::in_ranges();
+        let ranges = SiteParts::RANGES as usize;
+        let owners: Vec<usize> = (0..ranges).map(|range| range * threads / ranges).collect();
+        let exchange = |communicator| {
+            Arc::new(Self {
+                communicator,
+                owners: Some((parts, owners.clone())),
+                are_threads: true,
+                message_bytes: MAX_MESSAGE,
+            })
+        };
+        of_threads(threads).into_iter().map(exchange).collect()
     }
 
     /// Creates the exchange among the processes of a cluster bank, given the process of each part. Each process has
@@ -134,6 +155,7 @@ impl Exchange {
         Ok(Arc::new(Self {
             communicator,
             owners: parts.map(|parts| (parts, owners.to_vec())),
+            are_threads: false,
             // The messages to all processes take a share together.
             message_bytes: (share_of(memory) / processes).clamp(MIN_MESSAGE, MAX_MESSAGE),
         }))
@@ -152,6 +174,25 @@ impl Exchange {
     /// Whether there is no other process.
     pub(super) const fn is_alone(&self) -> bool {
         self.owners.is_none()
+    }
+
+    /// Whether the processes are threads of this one.
+    pub(super) const fn are_threads(&self) -> bool {
+        self.are_threads
+    }
+
+    /// Whether other processes can read inputs.
+    pub(super) const fn has_readers(&self) -> bool {
+        !self.is_alone() && !self.are_threads
+    }
+
+    /// Returns the memory of this process, given that of an ingest in it.
+    pub(super) fn memory_of(&self, memory: usize) -> usize {
+        if self.are_threads {
+            memory / self.processes()
+        } else {
+            memory
+        }
     }
 
     /// Whether this is process 0, which decides what concerns the whole batch.

@@ -292,7 +292,7 @@ impl Bank {
             options: options.reading(naming),
             rejects,
         };
-        let (found_in, collected, _) = reading.run(collector, passes)?;
+        let (found_in, collected, _) = reading.run(collector, passes, Vec::new())?;
         let mut report = IngestReport::begun(inputs.name, BatchKind::Forget);
         report.read = found_in.read;
         // Sites without pages have to be rewritten too, without their names.

@@ -1,6 +1,8 @@
 //! The links pass: updates the links of pages by their records, and of pages that a snapshot omits,
 //! both in the order of pages.
 
+use std::sync::Arc;
+
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use roaring::RoaringTreemap;
 
@@ -41,6 +43,21 @@ fn find_row(
     Ok(None)
 }
 
+/// Returns the pages of the sites of this process, by id.
+fn own_pages<'a>(
+    passes: &Passes<'a>,
+) -> Result<impl Iterator<Item = std::result::Result<(PageId, PageRecord), StoreError>> + use<'a>> {
+    let (store, exchange) = (passes.store, Arc::clone(&passes.exchange));
+    let pages = if exchange.has_readers() {
+        store.scan_local(&tables::PAGES)?
+    } else {
+        store.scan(&tables::PAGES)?
+    };
+    // Threads share the pages of all sites.
+    let is_own = move |page: PageId| exchange.owner_of_site(page.site()) == exchange.process();
+    Ok(pages.filter(move |entry| entry.as_ref().map_or(true, |(page, _)| is_own(*page))))
+}
+
 /// Processes the canonical records, and the pages whose links change because of aliases. In a
 /// snapshot, crawled pages, aliases and resources without a record become gone, unless they were fetched later.
 /// Stale records are skipped.
@@ -52,13 +69,7 @@ pub(super) fn links_pass(
     digests: &mut PartDigests,
 ) -> Result<()> {
     let mut intra = IntraBlocks::default();
-    let known = records.snapshot.then(|| {
-        if passes.exchange.is_alone() {
-            passes.store.scan(&tables::PAGES)
-        } else {
-            passes.store.scan_local(&tables::PAGES)
-        }
-    });
+    let known = records.snapshot.then(|| own_pages(passes));
     let mut known = known.transpose()?.map(Iterator::peekable);
     let affected = std::mem::take(&mut passes.aliases.affected);
     let mut next_affected = affected.iter().map(PageId).peekable();

@@ -133,6 +133,15 @@ impl Loss {
                 links: change.links.min(0).unsigned_abs(),
             });
         }
+        // Equal losses are in the order of ids, which do not follow names.
+        sites.sort_by(|a: &SiteLoss, b| {
+            let (pages, links) = (b.pages.cmp(&a.pages), b.links.cmp(&a.links));
+            let by_loss = match of_pages {
+                Some(_) => pages.then(links),
+                None => links.then(pages),
+            };
+            by_loss.then_with(|| a.site.cmp(&b.site))
+        });
         Err(EngineError::TooMuchLost(Box::new(BatchLoss {
             pages_before,
             pages_after,

@@ -36,6 +36,7 @@ mod yields;
 pub use seedbank_store::records::{BatchId, BatchKind};
 
 use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
 use std::time::Instant;
 
 use crate::engine::clock::now;
@@ -49,9 +50,9 @@ pub(in crate::engine) use fetch_log::KEPT_BATCHES;
 pub use fetch_log::LearnedCounts;
 pub use forget::{ForgetReport, ForgetRequest};
 use passes::{Passes, writable_naming};
-use processes::{Begin, receive_changes, run_in_all};
+use processes::{Begin, in_one_thread, receive_changes, run_in_all};
 pub use push::PushedBatch;
-use reading::{Inputs, Reading};
+use reading::{InputPiece, Inputs, Reading};
 use reject_list::RejectList;
 pub(in crate::engine) use reject_list::list_of;
 pub(in crate::engine) use report::readable;
@@ -176,8 +177,9 @@ impl Bank {
         };
         let watch = self.watch();
         let naming = writable_naming(writer)?;
-        let apply = |exchange: &Arc<Exchange>, watch: &dyn Watch| {
-            let (folder, memory) = (writer.spill_folder(), request.memory);
+        let threads = inputs.threads(request);
+        let apply = |exchange: &Arc<Exchange>, threads: Vec<_>, watch: &dyn Watch| {
+            let (folder, memory) = (writer.spill_folder(), exchange.memory_of(request.memory));
             let exchange = Arc::clone(exchange);
             let mut passes = Passes::new(writer, folder, memory, watch, exchange)?;
             let mut report = IngestReport {
@@ -191,7 +193,7 @@ impl Bank {
                 &mut passes,
                 request,
                 options,
-                &mut inputs,
+                (&mut inputs, threads),
                 report_of,
             )?;
             report.seconds = begun.elapsed().as_secs_f64();
@@ -202,11 +204,15 @@ impl Bank {
             let changes = finish_batch(passes, &report, *digest.as_bytes(), names)?;
             Ok((report, Some(changes)))
         };
-        let (mut report, changes) =
-            run_in_all(self.local_process(), writer, settings, watch, apply)?;
-        let Some((changes, counters)) = changes else {
+        let local = self.local_process();
+        let ((mut report, changes), others) =
+            run_in_all(local, writer, (settings, threads), watch, apply)?;
+        let Some((mut changes, counters)) = changes else {
             return Ok(report);
         };
+        for of_thread in others {
+            changes.append(of_thread)?;
+        }
         watch.stage("commit", None);
         watch.proceed()?;
         let batch = counters.batch;
@@ -231,7 +237,7 @@ impl Bank {
         passes: &mut Passes<'_>,
         request: &IngestRequest,
         (options, naming): (BatchOptions, Naming),
-        inputs: &mut Inputs<'_, '_>,
+        (inputs, threads): (&mut Inputs<'_, '_>, Vec<SyncSender<InputPiece>>),
         report: &mut IngestReport,
     ) -> Result<Option<blake3::Hash>> {
         let rejects = RejectList::new(request.rejects.as_deref(), self.path(), passes.batch)?;
@@ -250,7 +256,7 @@ impl Bank {
             options: reading,
             rejects,
         };
-        let (found, collected, rejects) = reading.run(collector, passes)?;
+        let (found, collected, rejects) = reading.run(collector, passes, threads)?;
         let time = request.as_of.unwrap_or_else(now);
         let time = passes.exchange.decide(|| Ok(time))?;
         passes.times = passes.times_of(time, Some(rejects), naming.sites);
@@ -261,13 +267,16 @@ impl Bank {
             request,
             report: &mut *report,
         };
-        let digest = run_passes(
-            passes,
-            collected,
-            options,
-            found.any_seed,
-            Some(coordinator),
-        );
+        let are_threads = passes.exchange.are_threads();
+        let run = || {
+            let coordinator = Some(coordinator);
+            run_passes(passes, collected, options, found.any_seed, coordinator)
+        };
+        let digest = if are_threads {
+            in_one_thread(run)?
+        } else {
+            run()
+        };
         // A rejected batch has a list too.
         let listed = passes.times.take_list().map(RejectList::finish);
         let digest = digest?;

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender};
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,7 @@ use super::passes::Passes;
 use super::reject_list::{RejectList, SentRecords, bad_records, unread};
 use super::request::IngestRequest;
 use crate::engine::{EngineError, Result};
-use seedbank_algorithms::watch::{Unwatched, Watch};
+use seedbank_algorithms::watch::{Interrupted, Unwatched, Watch};
 use seedbank_formats::ingest::{
     Event, Format, Input, Nofollow, Pieces, Progress, ReadError, ReadOptions, ReadPiece,
     ReadSummary, Reject, Source, Stop, accepts_rejects, read_all_pieces, read_pieces,
@@ -55,6 +56,28 @@ pub(super) struct Inputs<'a, 's> {
     pub(super) name: String,
 }
 
+/// The least size in bytes of files that several threads ingest.
+const MIN_FILES: u64 = 1 << 20;
+/// The largest number of threads that ingest a batch. Each has a part of the memory.
+const MAX_THREADS: usize = 8;
+
+impl Inputs<'_, '_> {
+    /// Returns the number of threads that ingest these inputs of a request: one if they are small files.
+    pub(super) fn threads(&self, request: &IngestRequest) -> usize {
+        let of_request = request.inputs.iter().chain(&request.sites);
+        let lengths = of_request.map(|input| match input {
+            Input::File(path) => length(path),
+            // The length of what is no file is not known.
+            _ => None,
+        });
+        let bytes: Option<u64> = lengths.sum();
+        if self.are_of_request && bytes.is_some_and(|bytes| bytes < MIN_FILES) {
+            return 1;
+        }
+        rayon::current_num_threads().min(MAX_THREADS)
+    }
+}
+
 /// Inputs to read.
 pub(super) struct Reading<'r, 'a, 's> {
     pub(super) request: &'r IngestRequest,
@@ -66,14 +89,19 @@ pub(super) struct Reading<'r, 'a, 's> {
 
 impl Reading<'_, '_, '_> {
     /// Reads the inputs of a batch in process 0, and rejects the batch if too many records are bad. Other processes read
-    /// their inputs ([`read_share`]).
+    /// their inputs ([`read_share`]); threads get pieces of the input from `threads` ([`collect_pieces`]).
     pub(super) fn run(
         mut self,
         collector: InputCollector,
         passes: &Passes<'_>,
+        threads: Vec<SyncSender<InputPiece>>,
     ) -> Result<(ReadResult, CollectedInput, RejectList)> {
         let (exchange, watch) = (&passes.exchange, passes.watch);
-        let divided = InputShare::divided(exchange, || self.share())?;
+        let divided = if exchange.has_readers() {
+            InputShare::divided(exchange, || self.share())?
+        } else {
+            None
+        };
         let numbers = divided
             .as_ref()
             .and_then(|(_, numbers)| numbers.get(exchange.process()));
@@ -84,6 +112,7 @@ impl Reading<'_, '_, '_> {
             options: self.options,
             of_links: self.inputs.of_links,
             sent: SentRecords::new(passes.shuffle(Stream::Rejects)),
+            threads,
         };
         let InputRead {
             mut all,
@@ -235,6 +264,7 @@ pub(super) fn read_share(
         // All of them are inputs.
         of_links: sources.len(),
         sent: SentRecords::new(passes.shuffle(Stream::Rejects)),
+        threads: Vec::new(),
     };
     let number = |source: u32| numbers.get(source as usize).copied().unwrap_or(u32::MAX);
     let read = reader.read(&mut sources, collector, &number, &mut |_, _| Ok(()));
@@ -248,6 +278,48 @@ pub(super) fn read_share(
     Ok((all, collector.finish(passes.watch)?))
 }
 
+/// A piece of the input, and whether it comes from an input and not from a list of pages or sites.
+pub(super) type InputPiece = (ReadPiece, bool);
+
+/// Collects the pieces of the input that this thread, which is not thread 0, gets from thread 0.
+pub(super) fn collect_pieces(
+    mut collector: InputCollector,
+    passes: &Passes<'_>,
+    pieces: Receiver<InputPiece>,
+) -> Result<(ReadResult, CollectedInput)> {
+    let exchange = &passes.exchange;
+    collector.number_portions(exchange.process(), exchange.processes())?;
+    for (piece, is_input) in pieces {
+        collector.add(piece, is_input)?;
+    }
+    let all = gathered(exchange, ReadSummary::default(), None, &collector)?;
+    exchange.decide(|| Ok(()))?;
+    // Thread 0 has the bad records.
+    let mut sent = SentRecords::new(passes.shuffle(Stream::Rejects));
+    sent.list(|_, _: Reject| Ok(()))?;
+    Ok((all, collector.finish(passes.watch)?))
+}
+
+/// Returns what all processes have found, given what this one has read and collected.
+fn gathered(
+    exchange: &Exchange,
+    read: ReadSummary,
+    failure: Option<String>,
+    collector: &InputCollector,
+) -> Result<ReadResult> {
+    let own = ReadResult {
+        read,
+        failure,
+        blocked: collector.blocked(),
+        any_seed: collector.any_seed(),
+    };
+    let mut all = ReadResult::default();
+    for result in exchange.gather(own)? {
+        all.add(result);
+    }
+    Ok(all)
+}
+
 /// How a process reads its inputs.
 struct InputReader<'p, 'a> {
     passes: &'p Passes<'a>,
@@ -256,6 +328,8 @@ struct InputReader<'p, 'a> {
     of_links: usize,
     /// Rejected records for process 0.
     sent: SentRecords,
+    /// The other threads, which collect pieces in turn with this one.
+    threads: Vec<SyncSender<InputPiece>>,
 }
 
 /// What a process has read, and what all have found.
@@ -280,28 +354,36 @@ impl InputReader<'_, '_> {
             options,
             of_links,
             mut sent,
+            threads,
         } = self;
         let exchange = &passes.exchange;
         collector.number_portions(exchange.process(), exchange.processes())?;
+        let mut turns = (0..=threads.len()).cycle();
         let mut add = |piece: ReadPiece| {
             for (_, event) in &piece.events {
                 if let Event::Rejected(reject) | Event::BadField(reject) = event {
                     let source = number(piece.source);
-                    if exchange.is_alone() {
-                        list(source, reject)?;
-                    } else {
+                    if exchange.has_readers() {
                         sent.push(source.into(), || Ok(reject))?;
+                    } else {
+                        list(source, reject)?;
                     }
                 }
             }
             let is_input = (piece.source as usize) < of_links;
-            collector.add(piece, is_input)
+            // Pages that are named by the nodes of a graph are collected together.
+            let turn = turns.next().filter(|_| piece.nodes.is_none());
+            match turn.and_then(|turn| threads.get(turn)) {
+                None => collector.add(piece, is_input),
+                // A thread that has failed reports why.
+                Some(thread) => Ok(thread.send((piece, is_input)).map_err(|_| Interrupted)?),
+            }
         };
-        let read = if exchange.is_alone() {
+        let read = if exchange.has_readers() {
+            read_all_pieces(sources, options, passes.watch, &mut add)
+        } else {
             // Ends early if most records are bad.
             read_pieces(sources, options, passes.watch, &mut add)
-        } else {
-            read_all_pieces(sources, options, passes.watch, &mut add)
         };
         let (read, failure) = match read {
             Err(ReadError::MostAreBad(read)) => (*read, None),
@@ -311,18 +393,9 @@ impl InputReader<'_, '_> {
             }
             read => (read.map_err(unread)?, None),
         };
-        let own = ReadResult {
-            read,
-            failure,
-            blocked: collector.blocked(),
-            any_seed: collector.any_seed(),
-        };
-        let mut all = ReadResult::default();
-        for result in exchange.gather(own)? {
-            all.add(result);
-        }
+        drop(threads);
         Ok(InputRead {
-            all,
+            all: gathered(exchange, read, failure, &collector)?,
             collector,
             sent,
         })

@@ -122,13 +122,13 @@ impl SortedSiteRecords {
 
 // The digest of a batch, by which the same batch is recognised.
 //
-// It is computed over the canonical records in the order of pages. In a cluster bank each part has a digest of the
-// records of its sites, and that of the batch is over those of the parts: it depends on the number of parts, which
-// never changes, and not on which process has which part.
+// It is computed over the canonical records in the order of pages. Each part of a cluster bank, or range of sites of any other
+// bank, has a digest of the records of its sites, and that of the batch is over these: it depends on the number of parts, which
+// never changes, and not on which process or thread has which part.
 
-/// The digests of records, one for each part of a cluster bank that has any; of other banks a single one.
+/// The digests of records, one for each part or range that has any.
 pub(super) struct PartDigests {
-    parts: Option<SiteParts>,
+    parts: SiteParts,
     /// A hasher of the options of the batch, with which each digest begins.
     start: Hasher,
     by_part: BTreeMap<u32, Hasher>,
@@ -141,7 +141,7 @@ impl PartDigests {
     /// Creates digests that begin with what `start` has.
     pub(super) fn new(store: &Store, start: Hasher) -> Self {
         Self {
-            parts: store.site_parts(),
+            parts: store.site_parts().unwrap_or(SiteParts::in_ranges()),
             start,
             by_part: BTreeMap::new(),
         }
@@ -158,9 +158,8 @@ impl PartDigests {
     }
 
     fn of_part(&mut self, number: impl FnOnce(SiteParts) -> usize) -> &mut Hasher {
-        let part = self.parts.map_or(0, number);
         // There are at most 1,024 parts.
-        let part = u32::try_from(part).unwrap_or(u32::MAX);
+        let part = u32::try_from(number(self.parts)).unwrap_or(u32::MAX);
         let start = &self.start;
         self.by_part.entry(part).or_insert_with(|| start.clone())
     }
@@ -175,17 +174,9 @@ impl PartDigests {
 }
 
 impl PartDigests {
-    /// Returns the digest of a batch whose records of pages and of sites have these digests, by part. `self` has the
-    /// records of pages of this process.
+    /// Returns the digest of a batch whose records of pages and of sites have these digests, by part.
     pub(super) fn of_batch(&self, mut pages: Vec<PartDigest>, mut sites: Vec<PartDigest>) -> Hash {
         sites.sort_unstable();
-        if self.parts.is_none() {
-            let mut hasher = self.by_part.get(&0).unwrap_or(&self.start).clone();
-            for (_, digest) in sites {
-                hasher.update(&digest);
-            }
-            return hasher.finalize();
-        }
         pages.sort_unstable();
         let mut hasher = self.start.clone();
         for (kind, digests) in [(b'p', pages), (b's', sites)] {

@@ -252,7 +252,7 @@ parameters! {
             }
         });
         /// With `budget`: maximum number of page visits of tuning. Hops at which a search from every
-        /// page takes more than a 32nd of it are not tried.
+        /// page takes more than that, or more than a 32nd of it and of the default, are not tried.
         tune_visits: u64 = value("N").default_is(&format!(
             "{TUNE_VISITS}, or {TUNE_VISITS_PER_LINK} for each link if that is more"
         ));

@@ -76,6 +76,11 @@ impl Changes {
         self.sorter.push(&self.key, &self.value)
     }
 
+    /// Adds other changes, which come after these.
+    pub fn append(&mut self, other: Self) -> Result<(), StoreError> {
+        self.sorter.append(other.sorter)
+    }
+
     /// Deletes a key.
     pub fn delete<K: Key, V>(&mut self, table: &Table<K, V>, key: &K) -> Result<(), StoreError> {
         self.set_key(table.name, key)?;

@@ -58,7 +58,7 @@ tables! {
         key "site u32", value "record: name, next page and row index, counts (also for P_uniq), values that pages inherit";
     /// Site ids by name.
     SITE_IDS = "site_ids": String => SiteId, Sites 1, Pages, SiteName,
-        key "name, UTF-8", value "site id, varint";
+        key "name, UTF-8", value "site id, a number within the shard of the name times 1,024 plus the shard, varint";
     /// Page indexes by URL; key order is the URL order of a site.
     PAGE_IDS = "page_ids": (SiteId, String) => u32, Sites 2, Pages, Site(0),
         key "site u32, URL after the name of the site, UTF-8", value "page index, varint";

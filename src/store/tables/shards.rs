@@ -1,9 +1,8 @@
 //! Where a bank stores a key: sites belong to shards by name, and parts store ranges of shards.
 //!
-//! The id of a site is a number within its shard times the number of shards, plus the shard, so that a key alone tells
-//! the part. A cluster bank has [`SHARDS`] shards, and a number of parts that is fixed when it is created. A bank in
-//! one database has one part with one shard, so its ids are consecutive: sites that were found together have
-//! neighbouring ids, which makes lists of links shorter.
+//! The id of a site is a number within its shard times [`SHARDS`], plus the shard, so that a key alone tells the part. A
+//! cluster bank has a number of parts that is fixed when it is created, a bank in one database has one. There, threads
+//! divide the shards among themselves ([`SiteParts::in_ranges`]).
 
 use twox_hash::XxHash64;
 
@@ -11,7 +10,7 @@ use super::schema::{ALL, SITE_IDS};
 use crate::table_info::Placement;
 use seedbank_algorithms::page::SiteId;
 
-/// The number of shards of a cluster bank, and the largest number of parts.
+/// The number of shards, and the largest number of parts.
 pub(crate) const SHARDS: u32 = 1 << 10;
 
 /// The seed of the hash of a site's name: that of Spark's `xxhash64`.
@@ -25,33 +24,33 @@ const RESTORED_KEY: usize = 5;
 pub(crate) struct Parts {
     /// Their number, from 1 to that of the shards.
     count: u32,
-    shards: u32,
+    is_cluster: bool,
 }
 
 impl Parts {
     /// The part of a bank in one database.
     pub(crate) const SINGLE: Self = Self {
         count: 1,
-        shards: 1,
+        is_cluster: false,
     };
 
     /// A part of a cluster bank that is open without the others.
     pub(crate) const ALONE: Self = Self {
         count: 1,
-        shards: SHARDS,
+        is_cluster: true,
     };
 
     /// Returns the parts of a cluster bank; `None` unless their number is valid.
     pub(crate) fn new(count: u32) -> Option<Self> {
-        let shards = SHARDS;
-        (1..=shards)
+        let is_cluster = true;
+        (1..=SHARDS)
             .contains(&count)
-            .then_some(Self { count, shards })
+            .then_some(Self { count, is_cluster })
     }
 
     /// Returns whether these are the parts of a cluster bank.
     pub(crate) const fn is_cluster(self) -> bool {
-        self.shards > 1
+        self.is_cluster
     }
 
     /// Returns the number of parts.
@@ -59,26 +58,9 @@ impl Parts {
         self.count
     }
 
-    /// Returns the number of shards.
-    pub(super) const fn shards(self) -> u32 {
-        self.shards
-    }
-
-    /// Returns the shard of the site with this name: `pmod(xxhash64(name), 1024)` in Spark for a cluster bank.
-    pub(super) fn shard_of_name(self, name: &[u8]) -> u32 {
-        let hash = XxHash64::oneshot(SEED, name);
-        // The remainder of a power of two is the same for signed and unsigned numbers.
-        u32::try_from(hash % u64::from(self.shards)).unwrap_or(0)
-    }
-
-    /// Returns the shard of a site.
-    pub(super) const fn shard_of_site(self, site: SiteId) -> u32 {
-        site.0 % self.shards
-    }
-
     /// Returns the part that stores a shard.
     fn of_shard(self, shard: u32) -> usize {
-        (shard * self.count / self.shards) as usize
+        (shard * self.count / SHARDS) as usize
     }
 
     /// Returns the part that stores all keys of a table that start with these bytes; `None` if several may.
@@ -104,9 +86,9 @@ impl Parts {
             Placement::Site(offset) => {
                 let site = key.get(offset..offset + 4)?;
                 let site = SiteId(u32::from_be_bytes(site.try_into().ok()?));
-                Some(self.of_shard(self.shard_of_site(site)))
+                Some(self.of_shard(shard_of_site(site)))
             }
-            Placement::SiteName => Some(self.of_shard(self.shard_of_name(key))),
+            Placement::SiteName => Some(self.of_shard(shard_of_name(key))),
             Placement::Restored => {
                 let table = ALL.get(usize::from(*key.get(RESTORED_KEY - 1)?))?;
                 self.of_placed(table.placement, &key[RESTORED_KEY..])
@@ -115,21 +97,45 @@ impl Parts {
     }
 }
 
-/// The parts of a cluster bank that store its sites.
+/// Returns the shard of the site with this name: `pmod(xxhash64(name), 1024)` in Spark.
+pub(super) fn shard_of_name(name: &[u8]) -> u32 {
+    let hash = XxHash64::oneshot(SEED, name);
+    // The remainder of a power of two is the same for signed and unsigned numbers.
+    u32::try_from(hash % u64::from(SHARDS)).unwrap_or(0)
+}
+
+/// Returns the shard of a site.
+pub(super) const fn shard_of_site(site: SiteId) -> u32 {
+    site.0 % SHARDS
+}
+
+/// The parts of a cluster bank that store its sites, or ranges of sites in a bank in one database.
 #[derive(Clone, Copy, Debug)]
 pub struct SiteParts(pub(super) Parts);
 
 impl SiteParts {
+    /// The number of ranges of sites in a bank in one database, and so the largest number of threads that divide them.
+    pub const RANGES: u32 = 64;
+
+    /// Returns the ranges of sites in a bank in one database.
+    #[must_use]
+    pub const fn in_ranges() -> Self {
+        Self(Parts {
+            count: Self::RANGES,
+            is_cluster: false,
+        })
+    }
+
     /// Returns the number of the part that stores a site.
     #[must_use]
     pub fn of_site(self, site: SiteId) -> usize {
-        self.0.of_shard(self.0.shard_of_site(site))
+        self.0.of_shard(shard_of_site(site))
     }
 
     /// Returns the number of the part that stores the site with this name.
     #[must_use]
     pub fn of_name(self, name: &[u8]) -> usize {
-        self.0.of_shard(self.0.shard_of_name(name))
+        self.0.of_shard(shard_of_name(name))
     }
 }
 
@@ -144,7 +150,6 @@ mod tests {
     #[test]
     fn a_shard_is_what_spark_computes() {
         // `SELECT pmod(xxhash64(site), 1024)`.
-        let parts = Parts::new(4).unwrap();
         for (name, shard) in [
             ("example.org", 71),
             ("a.example.net", 849),
@@ -152,8 +157,7 @@ mod tests {
             ("192.0.2.7", 529),
             ("[2001:db8::1]", 202),
         ] {
-            assert_eq!(parts.shard_of_name(name.as_bytes()), shard, "{name}");
-            assert_eq!(Parts::SINGLE.shard_of_name(name.as_bytes()), 0);
+            assert_eq!(shard_of_name(name.as_bytes()), shard, "{name}");
         }
     }
 
@@ -194,7 +198,7 @@ mod tests {
         };
         assert_eq!(parts.of_key(UNDO.name, &undo.bytes()), Some(2));
         assert_eq!(parts.of_prefix(UNDO.name, &7_u32.bytes()), None);
-        let by_name = parts.of_shard(parts.shard_of_name(b"example.com"));
+        let by_name = parts.of_shard(shard_of_name(b"example.com"));
         assert_eq!(parts.of_key(SITE_IDS.name, b"example.com"), Some(by_name));
         assert_eq!(parts.of_prefix(SITE_IDS.name, b"example.com"), None);
         for table in [SITE_IDS.name, PAGES.name, UNDO.name] {

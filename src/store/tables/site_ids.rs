@@ -3,14 +3,13 @@
 use super::changes::Changes;
 use super::records::{Counters, Meta};
 use super::schema::{META, MetaKey};
-use super::shards::Parts;
+use super::shards::{SHARDS, shard_of_name, shard_of_site};
 use super::store::Store;
 use crate::error::StoreError;
 use seedbank_algorithms::page::SiteId;
 
 /// The ids of new sites.
 pub struct SiteIds {
-    parts: Parts,
     /// The number of ids that were assigned in each shard.
     by_shard: Vec<u32>,
     /// The same numbers as they were loaded.
@@ -20,8 +19,7 @@ pub struct SiteIds {
 impl SiteIds {
     /// Loads the last assigned ids.
     pub fn load(store: &Store) -> Result<Self, StoreError> {
-        let parts = store.parts();
-        let shards = parts.shards() as usize;
+        let shards = SHARDS as usize;
         let by_shard = match store.get(&META, &MetaKey::Shards)? {
             None if store.counters()?.next_site == 0 => vec![0; shards],
             Some(Meta::Shards(assigned)) if assigned.len() == shards => assigned,
@@ -31,7 +29,6 @@ impl SiteIds {
             }
         };
         Ok(Self {
-            parts,
             loaded: by_shard.clone(),
             by_shard,
         })
@@ -39,12 +36,12 @@ impl SiteIds {
 
     /// Returns what is wrong with the id of a stored site; `None` if it is the id of a site with this name.
     pub(crate) fn fault(&self, site: SiteId, name: &str) -> Option<&'static str> {
-        if is_after(&self.by_shard, self.parts, site) {
+        if is_after(&self.by_shard, site) {
             return Some("its number is not assigned yet in its shard");
         }
-        let shard = self.parts.shard_of_site(site);
+        let shard = shard_of_site(site);
         // A forgotten site has no name.
-        (!name.is_empty() && self.parts.shard_of_name(name.as_bytes()) != shard)
+        (!name.is_empty() && shard_of_name(name.as_bytes()) != shard)
             .then_some("its shard is not that of its name")
     }
 
@@ -52,7 +49,7 @@ impl SiteIds {
     pub(crate) fn end(&self) -> u64 {
         let last = |(shard, assigned): (u64, &u32)| {
             let before = u64::from(*assigned).checked_sub(1)?;
-            Some(before * u64::from(self.parts.shards()) + shard + 1)
+            Some(before * u64::from(SHARDS) + shard + 1)
         };
         (0..)
             .zip(&self.by_shard)
@@ -64,10 +61,10 @@ impl SiteIds {
     /// Assigns an id to a new site. `counters.next_site` becomes greater than all ids.
     pub fn assign(&mut self, name: &str, counters: &mut Counters) -> Result<SiteId, StoreError> {
         let full = || StoreError::Full("site");
-        let shard = self.parts.shard_of_name(name.as_bytes());
+        let shard = shard_of_name(name.as_bytes());
         let assigned = self.by_shard.get_mut(shard as usize).ok_or_else(full)?;
         let id = assigned
-            .checked_mul(self.parts.shards())
+            .checked_mul(SHARDS)
             .and_then(|id| id.checked_add(shard))
             .ok_or_else(full)?;
         let next = id.checked_add(1).ok_or_else(full)?;
@@ -79,7 +76,7 @@ impl SiteIds {
     /// Returns whether a site was assigned its id after these were loaded.
     #[must_use]
     pub fn is_new(&self, site: SiteId) -> bool {
-        is_after(&self.loaded, self.parts, site)
+        is_after(&self.loaded, site)
     }
 
     /// Returns the shards with new sites, each with the number of its assigned ids.
@@ -110,9 +107,9 @@ impl SiteIds {
 }
 
 /// Returns whether an id comes after those of its shard, given how many each shard has.
-fn is_after(assigned: &[u32], parts: Parts, site: SiteId) -> bool {
-    let shard = parts.shard_of_site(site) as usize;
-    site.0 / parts.shards() >= assigned.get(shard).copied().unwrap_or(0)
+fn is_after(assigned: &[u32], site: SiteId) -> bool {
+    let shard = shard_of_site(site) as usize;
+    site.0 / SHARDS >= assigned.get(shard).copied().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -142,9 +139,6 @@ mod tests {
                 assert!(sites.insert(site) && ids.is_new(site));
                 assert_eq!(ids.fault(site, &name), None);
                 assert_eq!(ids.end(), u64::from(counters.next_site));
-                if bank == "single" {
-                    assert_eq!(site.0, number);
-                }
             }
             let mut changes = Changes::new(&writer.spill_folder(), 1 << 20);
             ids.put(&mut changes).unwrap();

@@ -35,8 +35,6 @@ const FINALISTS: usize = 12;
 const DROP_AFTER: usize = 3;
 /// Settings are alike if their results differ by at most one in this many.
 const ALIKE: i64 = 200;
-/// The part of all visits that a pass may take: one in this many.
-const PASS_SHARE: u64 = 32;
 /// The greatest number of hops for which many settings are tried at first.
 const CHEAP_HOPS: u32 = 2;
 
@@ -143,6 +141,7 @@ pub(super) fn grid_search(
     if !web.has_sites() {
         grid.max_per_site.truncate(1);
     }
+    let (limit, pass_limit) = choice.tune_limits(web.links_in_all());
     let mut search = Search {
         web,
         choice,
@@ -153,7 +152,8 @@ pub(super) fn grid_search(
         trials: vec![BTreeMap::new(); pairs.len()],
         visits: 0,
         has_tried: false,
-        limit: choice.tune_limit(web.links_in_all()),
+        limit,
+        pass_limit,
         deepest: None,
         watch,
     };
@@ -222,8 +222,9 @@ struct Search<'a> {
     visits: u64,
     /// Whether a setting was tried.
     has_tried: bool,
-    /// The limit of visits.
+    /// The limits of visits: of all, and of a pass.
     limit: u64,
+    pass_limit: u64,
     /// The greatest number of hops that is not skipped; `None` before the first draw.
     deepest: Option<u32>,
     watch: &'a dyn Watch,
@@ -242,7 +243,7 @@ impl<'a> Search<'a> {
     fn pass(&mut self, graph: WebGraph, held_out: Option<HeldOut>) -> Result<Draw, Interrupted> {
         // Hops given by the plan are never skipped, and the first draw decides for the others.
         let most = match (self.choice.hops, self.deepest) {
-            (None, None) => self.limit / PASS_SHARE,
+            (None, None) => self.pass_limit,
             _ => u64::MAX,
         };
         let tried = self.grid.hops.iter().copied();
@@ -270,18 +271,18 @@ impl<'a> Search<'a> {
         // are their neighbours. With more hops selections cost more, so fewer are tried.
         let last_known = grid.values_known.len() - 1;
         let last_limit = grid.max_per_site.len() - 1;
+        // If the visits do not suffice for all of them, all hops have been tried.
         let mut coarse: Vec<Place> = Vec::new();
-        for hops in 0..fitting {
+        for (known, limit) in [(0, 0), (0, last_limit), (last_known, 0)] {
+            let is_further = (known, limit) != (0, 0);
+            if !is_further && !coarse.is_empty() {
+                continue;
+            }
             for cost in (0..grid.fetch_costs.len()).step_by(2) {
-                coarse.push((hops, cost, 0, 0));
-                if grid.hops[hops] > CHEAP_HOPS {
-                    continue;
-                }
-                if last_known > 0 {
-                    coarse.push((hops, cost, last_known, 0));
-                }
-                if last_limit > 0 {
-                    coarse.push((hops, cost, 0, last_limit));
+                for hops in 0..fitting {
+                    if !is_further || grid.hops[hops] <= CHEAP_HOPS {
+                        coarse.push((hops, cost, known, limit));
+                    }
                 }
             }
         }

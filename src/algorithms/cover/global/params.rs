@@ -88,6 +88,8 @@ const OTHER_HOPS: u32 = 5;
 pub const TUNE_VISITS: u64 = 10_000_000_000;
 /// The part of the default limit that grows with the web.
 pub const TUNE_VISITS_PER_LINK: u64 = 1000;
+/// The part of all visits that a pass may take: one in this many.
+const PASS_SHARE: u64 = 32;
 /// The default number of draws of held-out pages in a grid search.
 pub const HOLDOUTS: u32 = 10;
 /// A draw holds out one of this many crawled pages.
@@ -220,10 +222,13 @@ impl WebChoice {
         self.tunes_max_per_site || self.max_per_site.is_some() || self.crawl.need_sites()
     }
 
-    /// The limit of the page visits of a grid search on a web with this number of links.
-    pub(super) fn tune_limit(&self, links: u64) -> u64 {
-        let by_links = TUNE_VISITS_PER_LINK.saturating_mul(links);
-        self.tune_visits.unwrap_or(TUNE_VISITS.max(by_links))
+    /// The limits of the page visits of a grid search and of one of its passes, on a web with this number of links.
+    ///
+    /// With fewer visits than by default, fewer settings are tried; the hops that are tried stay the same, wherever a pass fits.
+    pub(super) fn tune_limits(&self, links: u64) -> (u64, u64) {
+        let by_default = TUNE_VISITS.max(TUNE_VISITS_PER_LINK.saturating_mul(links));
+        let all = self.tune_visits.unwrap_or(by_default);
+        (all, all.min(all.max(by_default) / PASS_SHARE))
     }
 
     /// The value of known pages before a grid search, as the graph has to contain it.

@@ -515,7 +515,7 @@ fn hops_that_take_too_many_visits_are_skipped() {
         assert_eq!(found.visits, visits[4]);
     }
     let mut params = plan(Method::Greedy);
-    (params.budget, params.tune_visits) = (Some(100), Some(32 * visits[2]));
+    (params.budget, params.tune_visits) = (Some(100), Some(visits[2]));
     (params.holdouts, params.value_known) = (Some(0), Some(Value(0)));
     let choice = params.choose().unwrap();
     let tuning = select(&mut web.clone(), &choice, &[], &Unwatched)

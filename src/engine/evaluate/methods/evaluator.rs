@@ -161,19 +161,19 @@ impl Figures {
 
 /// What a crawl from a list finds with everything known.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::engine::evaluate) struct ListCrawl {
+pub(crate) struct ListCrawl {
     /// Fetches, also those that fail.
-    pub(in crate::engine::evaluate) pages: u64,
-    pub(in crate::engine::evaluate) crawled: u64,
-    pub(in crate::engine::evaluate) contents: u64,
+    pub(crate) pages: u64,
+    pub(crate) crawled: u64,
+    pub(crate) contents: u64,
     /// `None` without pages.
-    pub(in crate::engine::evaluate) depth: Option<u32>,
+    pub(crate) depth: Option<u32>,
     /// In units.
-    pub(in crate::engine::evaluate) value: f64,
-    pub(in crate::engine::evaluate) clicks: u64,
-    pub(in crate::engine::evaluate) clicked_pages: u64,
-    pub(in crate::engine::evaluate) spam: u64,
-    pub(in crate::engine::evaluate) pagerank: f64,
+    pub(crate) value: f64,
+    pub(crate) clicks: u64,
+    pub(crate) clicked_pages: u64,
+    pub(crate) spam: u64,
+    pub(crate) pagerank: f64,
 }
 
 /// Evaluates lists with everything known.

@@ -388,7 +388,9 @@ class BudgetEvaluation(TypedDict):
     state: StateView
     """The evaluated state."""
     budget: int
-    """Maximum number of crawled pages."""
+    """Maximum number of fetches."""
+    crawl: Crawls
+    """The crawls from each list."""
     lists: list[BudgetRow]
     """Results of the lists, in the order of the request."""
     claims: list[Claim]
@@ -396,14 +398,17 @@ class BudgetEvaluation(TypedDict):
 
 
 class BudgetRow(TypedDict):
-    """Result of one list."""
+    """Result of one list. Figures of several crawls are their geometric means, computed after adding 1 to each
+    number except PageRank; the depth is the greatest."""
 
     list: ListView
     """The list."""
     pages: int
-    """Pages fetched."""
+    """Fetches, also those that fail."""
     crawled: int
-    """Pages crawled in the bank, among them."""
+    """Fetched pages that are crawled in the bank."""
+    contents: int
+    """Distinct contents of these."""
     depth: Union[int, None]
     """Depth of the deepest page; `null` without pages."""
     value: float
@@ -757,16 +762,20 @@ class CrawlEvaluation(TypedDict):
 
 
 class CrawlResult(TypedDict):
-    """Result of a simulated crawl. Every fetched page counts, whether the bank has crawled it or not."""
+    """Result of a simulated crawl. Every fetched page counts, whether the bank has crawled it or not. Figures of
+    several crawls are their geometric means, computed after adding 1 to each number and rounded; the depth is the
+    greatest."""
 
     starts: int
     """Number of start pages."""
     pages: int
-    """Number of pages fetched."""
+    """Number of fetches, also of those that fail."""
     crawled: int
-    """Number of them that the bank has crawled."""
+    """Number of fetched pages that the bank has crawled."""
+    contents: int
+    """Number of distinct contents of these."""
     sites: int
-    """Number of their sites."""
+    """Number of the sites of the fetched pages."""
     clicks: int
     """Sum of their clicks."""
     clicked_pages: int
@@ -774,7 +783,7 @@ class CrawlResult(TypedDict):
     spam: int
     """Number of them with the spam mark."""
     depth: Union[int, None]
-    """Distance of the last page from the start pages, in links; `null` if no page was fetched."""
+    """The greatest distance of a page from the start pages, in links; `null` if no page was fetched."""
 
 
 class CurrentPage(TypedDict):
@@ -1960,8 +1969,10 @@ class ListComparison(TypedDict):
     """Last batch of the current state, in which pages are looked up and crawls simulated."""
     counts: ListCounts
     """Counts of the lines and pages of the list."""
+    crawl: Crawls
+    """The crawls that are simulated."""
     crawls: list[CrawlComparison]
-    """Results of simulated crawls, by number of fetches, ascending."""
+    """Their results, by number of fetches, ascending."""
     lines: list[ListedLine]
     """Every URL of the list, in order."""
 
@@ -4526,7 +4537,8 @@ class PlanParameters(TypedDict, total=False):
     spam or no longer a hub by its successor. Default: false."""
     tune_visits: int | None
     """With `budget`: maximum number of page visits of tuning. Hops at which a search from every page takes more
-    than a 32nd of it are not tried. Default: 10000000000, or 1000 for each link if that is more."""
+    than that, or more than a 32nd of it and of the default, are not tried. Default: 10000000000, or 1000 for each
+    link if that is more."""
     value_base: float | None
     """Value of a page that is neither spam nor clicked. Range: -1000000 to 1000000. Default: 1."""
     value_by: ValueBy | None
