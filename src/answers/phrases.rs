@@ -355,10 +355,6 @@ pub fn write_shortage(text: &mut String, short: Shortage, found: u32) {
     let _ = writeln!(text, "{found} of {} seeds: {why}", short.requested);
 }
 
-/// Formats what crawls find from a list and from the best simple one.
-///
-/// ```text
-/// from this list a crawl of 5,000 fetches finds 3,723 different pages; the best simple list, net-out-degree, finds 2,464
 /// Returns a note on the crawls that a figure is of, in brackets after a space; empty for a breadth-first crawl without limits.
 #[must_use]
 pub fn crawl_note(crawl: Crawls) -> String {
@@ -369,6 +365,10 @@ pub fn crawl_note(crawl: Crawls) -> String {
     }
 }
 
+/// Formats what crawls find from a list and from the best simple one.
+///
+/// ```text
+/// from this list a crawl of 5,000 fetches finds 3,723 different pages; the best simple list, net-out-degree, finds 2,464
 /// ```
 #[must_use]
 pub fn verdict_sentence(verdict: &HeldOutVerdict) -> String {
