@@ -63,7 +63,7 @@ def test_a_refused_batch_is_dismissed(bank: Bank) -> None:
         bank.ingest([], snapshot=True)
     refused = bank.dismiss_refused()
     assert refused is not None and refused["reason"] == "empty-snapshot"
-    assert bank.status()["refused"] is None
+    assert bank.status().get("refused") is None
 
 
 def test_a_snapshot_answers_from_one_state(bank: Bank) -> None:
